@@ -94,7 +94,7 @@ def cost_model(
         rtts_s[-1] if rtts_s else _USUAL_RTT_S,
         network,
         limits[-1] if limits else None,
-        tool_traits(request.tool or "").round_trips(request.server_url),
+        tool_traits(request.tool or "").known_costs(request.server_url),
     )
     moved = [
         Moved.of(probe.setting, probe.result)

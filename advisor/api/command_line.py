@@ -12,6 +12,7 @@ from advisor.domain.shell import shell_line, shell_word
 from advisor.domain.space import Setting
 
 __all__ = [
+    "SSH_WINDOW_BYTES",
     "bracketed",
     "buffer_note",
     "congestion_note",
@@ -28,7 +29,7 @@ __all__ = [
     "ssh_window_note",
 ]
 
-_SSH_WINDOW_BYTES: Final = 2 * 2**20
+SSH_WINDOW_BYTES: Final = 2 * 2**20
 """Of OpenSSH, and of Go's library."""
 
 
@@ -100,7 +101,7 @@ def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list
 def ssh_window_note(request: CommandRequest, connections: int) -> list[str]:
     """The note on a path on which the window of SSH itself is the limit; else none."""
     path = request.path
-    most_bps = connections * _SSH_WINDOW_BYTES * 8 / path.rtt_s
+    most_bps = connections * SSH_WINDOW_BYTES * 8 / path.rtt_s
     if path.capacity_bps and most_bps >= path.capacity_bps:
         return []
     return [

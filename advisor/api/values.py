@@ -20,7 +20,7 @@ from advisor.domain.space import (
     setting_key,
     setting_words,
 )
-from advisor.domain.traits import Requirement, RoundTrips
+from advisor.domain.traits import KnownCosts, Requirement
 from advisor.domain.transfers import Levels
 from advisor.hosts.packages import install_line
 from advisor.models.transfer_parameters import (
@@ -45,6 +45,7 @@ __all__ = [
     "FailureKind",
     "HostFacts",
     "Interval",
+    "KnownCosts",
     "Levels",
     "Measurement",
     "Outcome",
@@ -52,7 +53,6 @@ __all__ = [
     "PathFacts",
     "Requirement",
     "Role",
-    "RoundTrips",
     "Scale",
     "Setting",
     "Space",

@@ -110,17 +110,22 @@ class TransportTraits(Traits, frozen=True, kw_only=True):
     is_default: bool = False
 
 
-class RoundTrips(msgspec.Struct, frozen=True, kw_only=True):
-    """How many round trips of a tool's transfer are not for bytes, where it is known; else 0.
+class KnownCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool's transfer costs beside its bytes, in round trips, as far as known.
 
     `start`: from its first connection until it begins with the first file. `connection`: until
     another connection can be used; they are opened one after another. `turn`: of each file, while
-    no other file may begin.
+    no other file may begin. `file`: of each file, while what moves it waits; 0 for a tool that
+    begins with the next file at once.
+    `window_bytes`: what one connection may have under way by the tool's own protocol, 0 without a
+    limit.
     """
 
     start: float = 0.0
     connection: float = 0.0
     turn: float = 0.0
+    file: float = 2.0
+    window_bytes: int = 0
 
 
 class ToolTraits(Traits, frozen=True, kw_only=True):
@@ -133,7 +138,7 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     folder. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without
     a file. `stream_parameter`: the parameter that counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
-    server to name; `server_form`: the same in words, to follow the word "write". `round_trips`: by
+    server to name; `server_form`: the same in words, to follow the word "write". `known_costs`: by
     what `--server` is, None for the usual one. `needed_at`: the hosts on which it is installed.
     """
 
@@ -146,4 +151,4 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     server_pattern: str = ""
     server_form: str = ""
     needed_at: tuple[Literal["source", "destination"], ...] = ("source",)
-    round_trips: Callable[[str | None], RoundTrips] = lambda _: RoundTrips()
+    known_costs: Callable[[str | None], KnownCosts] = lambda _: KnownCosts()

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import SettingValue
-from advisor.domain.traits import RoundTrips
+from advisor.domain.traits import KnownCosts
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -52,7 +52,7 @@ _USUAL_BPS: Final = 1e9
 _UNFILLED: Final = 0.5
 _FIRST_WINDOW_BYTES: Final = 10 * 1448
 _SMALL: Final = 1e-3
-_UNKNOWN: Final = RoundTrips()
+_UNKNOWN: Final = KnownCosts()
 _START: Final = 2
 _TURN: Final = 7
 _OWN: Final = 8
@@ -165,20 +165,20 @@ class CostModel:
         rtt_s: float,
         network: Mapping[int, float],
         most_bps: float | None = None,
-        known: RoundTrips = _UNKNOWN,
+        known: KnownCosts = _UNKNOWN,
     ) -> None:
-        stream_bps = network.get(1)
         usual_bps, spread = _link(network, most_bps)
+        window_bps = known.window_bytes * 8 / rtt_s
+        stream = _stream(network.get(1), usual_bps, window_bps)
         self._login_s = known.start * rtt_s
         # Logarithm of the usual value, and its standard deviation, in the order of `_log_seconds`.
         self._priors = [
             (usual_bps, spread),
-            # A stream that starts with every file does not reach what a long one does.
-            (0.7 * (stream_bps or usual_bps), 0.5 if stream_bps else 1.0),
+            stream,
             (0.3 + 16 * rtt_s, 0.4),
-            (_slow_start_s(rtt_s, stream_bps or usual_bps), 0.6),
+            (_slow_start_s(rtt_s, min(network.get(1, usual_bps), window_bps or math.inf)), 0.6),
             (known.connection * rtt_s or 0.01, 0.7 if known.connection else 1.2),
-            (0.005 + 2 * rtt_s, 0.7),
+            (0.005 + known.file * rtt_s, 0.7 if known.file else 0.3),
             (0.15, 0.7),
             (known.turn * rtt_s or 1e-3, 0.7 if known.turn else 1.5),
         ]
@@ -230,6 +230,18 @@ class CostModel:
         slopes = _slopes(wholes, self._values) - _slopes(parts, self._values)
         errors = np.sqrt(np.einsum("ij,jk,ik->i", slopes, self._covariance, slopes))
         return list(zip(ratios.tolist(), errors.tolist(), strict=True))
+
+
+def _stream(alone_bps: float | None, link_bps: float, window_bps: float) -> tuple[float, float]:
+    """The rate of one stream of the tool in bit/s, and the standard deviation of its logarithm.
+
+    `alone_bps`: that of a long one from memory to memory. One that starts with every file does not
+    reach it. `window_bps`: the most that the tool's own window allows, 0 without one.
+    """
+    usual_bps = 0.7 * (alone_bps or link_bps)
+    if 0 < window_bps < usual_bps:
+        return window_bps, 0.2
+    return usual_bps, 0.5 if alone_bps else 1.0
 
 
 def _slow_start_s(rtt_s: float, stream_bps: float) -> float:

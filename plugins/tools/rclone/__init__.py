@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
+from advisor.api.command_line import SSH_WINDOW_BYTES
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -32,9 +33,9 @@ from advisor.api.values import (
     Baseline,
     Command,
     Dataset,
+    KnownCosts,
     PathFacts,
     Requirement,
-    RoundTrips,
     Space,
     install_line,
 )
@@ -73,7 +74,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "--bind ADDRESS": "Sends from this address of the host.",
     "--multi-thread-cutoff SIZE": "The least size of a file that is moved in parts.",
 }
-_SFTP: Final = RoundTrips(start=45, connection=9, turn=1)
+_SFTP: Final = KnownCosts(start=45, connection=9, turn=1, window_bytes=SSH_WINDOW_BYTES)
 """Its log at 93.6 ms: from the first connection to the first file some 4 s, for the kind of shell,
 the checksum commands and the folders. Before each file it looks whether its folder exists, and
 holds a lock for that folder meanwhile, also while it opens a connection for the question (its
@@ -99,7 +100,7 @@ class Rclone:
         whole_files=True,
         stream_parameter="parallelism",
         server_pattern=f"{_SERVER}|{_REMOTE}",
-        round_trips=lambda url: RoundTrips() if is_store(url) else _SFTP,
+        known_costs=lambda url: KnownCosts() if is_store(url) else _SFTP,
         server_form="sftp://USER@HOST:PORT for an SSH server, or REMOTE:BUCKET/PREFIX for a store",
         requirements=(
             Requirement(

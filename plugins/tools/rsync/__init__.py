@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
+from advisor.api.command_line import SSH_WINDOW_BYTES
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -32,6 +33,7 @@ from advisor.api.values import (
     Baseline,
     Command,
     Dataset,
+    KnownCosts,
     PathFacts,
     Requirement,
     Space,
@@ -76,6 +78,7 @@ class Rsync:
         server_pattern=_SERVER,
         server_form="ssh://USER@HOST:PORT for an SSH server",
         needed_at=("source", "destination"),
+        known_costs=lambda _: KnownCosts(file=0, window_bytes=SSH_WINDOW_BYTES),
         requirements=(
             Requirement(
                 name=NAME,

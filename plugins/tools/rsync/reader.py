@@ -5,10 +5,11 @@ from typing import Final
 
 from advisor.api.tool import Progress
 
-FORMAT: Final = "%i %l"
-"""What was done, and the length."""
+FORMAT: Final = "%i %l %b"
+"""What was done, the length, and the bytes sent: for these the line is printed when the file has
+been sent, and otherwise before."""
 
-_SENT: Final = re.compile(r"<f\S* (\d{1,19})")
+_SENT: Final = re.compile(r"<f\S* (\d{1,19}) \d+")
 
 
 class SentReader:

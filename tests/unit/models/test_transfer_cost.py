@@ -7,7 +7,7 @@ import pytest
 
 from advisor.domain.dataset import Dataset, Work
 from advisor.domain.space import Setting
-from advisor.domain.traits import RoundTrips
+from advisor.domain.traits import KnownCosts
 from advisor.models.transfer_cost import CostModel, Moved
 
 ONE: Setting = {"concurrency": 1, "parallelism": 1}
@@ -80,7 +80,7 @@ def test_what_is_known_of_a_tool_counts_before_a_probe_shows_it() -> None:
         setting=MANY, work=Work.of_sizes([10**4] * 20), seconds=1.5 + 20 * 0.25, idle_s=0.3
     )
     whole = Work.of_sizes([10**4] * 400)
-    known = RoundTrips(start=6, turn=1)
+    known = KnownCosts(start=6, turn=1)
     told = _whole_s(CostModel(0.2, NETWORK, known=known).fit([probe]), probe, whole)
     untold = _whole_s(CostModel(0.2, NETWORK).fit([probe]), probe, whole)
     off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (told, untold))
