@@ -13,7 +13,8 @@
 #                (minutes)
 # make bench-truth advice on random emulated paths, then its lines by a shell, into
 #                docs/benchmarks-truth.md (a night)
-# make bench-disk lines of globus-url-copy, run as advised, and sessions in virtual time, into docs/benchmarks-disk.md (hours)
+# make bench-disk lines of globus-url-copy, rclone and rsync, run as advised, and sessions in virtual
+#                time, into docs/benchmarks-disk.md and docs/benchmarks-disk-tools.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (hours; resumable)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (20 hours; resumes)
 # make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (six hours; resumes)
@@ -123,8 +124,10 @@ bench-truth: install-dev
 bench-disk: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.disk.virtual
 	$(VENV)/bin/python -m tests.benchmarks.disk.virtual --document
-	$(VENV)/bin/python -m tests.benchmarks.disk
-	$(VENV)/bin/python -m tests.benchmarks.disk --document
+	for tool in globus-url-copy rclone rclone-s3 rsync; do \
+		$(VENV)/bin/python -m tests.benchmarks.disk --tool $$tool && \
+		$(VENV)/bin/python -m tests.benchmarks.disk --tool $$tool --document || exit; \
+	done
 
 bench-plans: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.plans

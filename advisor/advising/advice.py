@@ -14,6 +14,7 @@ from advisor.advising.host_reasons import (
 )
 from advisor.advising.judging import comparable
 from advisor.advising.tool_lines import tool_lines
+from advisor.advising.turns import turns_words
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept, Tool
 from advisor.domain.advice import (
     NINE_OF_TEN,
@@ -83,6 +84,11 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     if composition:
         reasons.insert(0, limit_words(composition))
         reasons += filter(None, [network_words(inputs.probes)])
+    transfer_s = transfer_time(inputs.request.dataset, expected)
+    if turns := turns_words(
+        inputs.request, inputs.probes, transfer_s.value if transfer_s else None
+    ):
+        reasons.append(turns)
     if stripes := _stripes(inputs, chosen.setting):
         reasons.append(stripes)
     if edge := _at_the_edge(inputs.request, chosen.setting):
@@ -101,7 +107,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
         contenders=[ranking.contender(i) for i in comparison.order()],
         incomplete=incomplete,
         session=inputs.session,
-        transfer_s=transfer_time(inputs.request.dataset, expected),
+        transfer_s=transfer_s,
         composition=composition,
     )
 

@@ -184,7 +184,8 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     `base_port`: the first of as many free ports at the destination as there are flows.
     `make_folders`: whether to create missing target folders; None: the usual behaviour, which
     creates them for several pieces. `is_proven`: what arrives is compared with its source by
-    others, whatever the tool says, and replaces what is there.
+    others, whatever the tool says, and replaces what is there. `for_user`: the user runs the line,
+    and nothing reads what it prints.
     """
 
     setting: Setting
@@ -197,6 +198,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     base_port: int = 0
     make_folders: bool | None = None
     is_proven: bool = False
+    for_user: bool = False
 
     @property
     def total_bytes(self) -> int:

@@ -59,10 +59,11 @@ _GLOBUS_SIZES: Final = (Size.SMALL, Size.MEDIUM, Size.LARGE)
 
 
 class SizedFiles(msgspec.Struct, frozen=True):
-    """The files of one class."""
+    """The files of one class. `whole`: the tool cannot move ranges of them."""
 
     size: Size
     files: Sequence[FileEntry]
+    whole: bool = False
 
     @property
     def total_bytes(self) -> int:
@@ -72,6 +73,8 @@ class SizedFiles(msgspec.Struct, frozen=True):
     @property
     def most_channels(self) -> int:
         """How many channels can work on it at the same time: large files are cut into ranges."""
+        if self.whole:
+            return len(self.files)
         return sum(max(1, file.size_bytes // LEAST_RANGE_BYTES) for file in self.files)
 
     def as_class(self, bdp_bytes: float) -> FileClass:
@@ -87,7 +90,9 @@ class SizedFiles(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(described, size=self.size)
 
 
-def parted(files: Sequence[FileEntry], bdp_bytes: float, rule: Rule) -> list[SizedFiles]:
+def parted(
+    files: Sequence[FileEntry], bdp_bytes: float, rule: Rule, *, whole: bool = False
+) -> list[SizedFiles]:
     """The classes that have files, from the smallest to the largest. `bdp_bytes`: above zero.
 
     By size relative to the BDP, but for Globus by its own two thresholds.
@@ -99,7 +104,7 @@ def parted(files: Sequence[FileEntry], bdp_bytes: float, rule: Rule) -> list[Siz
         else:
             size = size_of(file.size_bytes, bdp_bytes)
         found[size].append(file)
-    return [SizedFiles(size, some) for size, some in found.items() if some]
+    return [SizedFiles(size, some, whole) for size, some in found.items() if some]
 
 
 def _globus_size(size_bytes: int) -> Size:
@@ -167,10 +172,14 @@ def shared(
 
 
 class LevelLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's limits: total channels, and streams per channel."""
+    """The user's limits: total channels, and streams per channel.
+
+    `whole_files`: the tool moves no ranges, so a file is one channel's.
+    """
 
     channels: int = PAPERS_CHANNELS
     streams: int = 32
+    whole_files: bool = False
 
     def of(self, levels: Levels, files: SizedFiles) -> Levels:
         """The levels within these limits and the number of files and ranges."""

@@ -178,7 +178,7 @@ class CostModel:
             (0.3 + 16 * rtt_s, 0.4),
             (_slow_start_s(rtt_s, min(network.get(1, usual_bps), window_bps or math.inf)), 0.6),
             (known.connection * rtt_s or 0.01, 0.7 if known.connection else 1.2),
-            (0.005 + known.file * rtt_s, 0.7 if known.file else 0.3),
+            (_file_s(rtt_s, known), 0.7),
             (0.15, 0.7),
             (known.turn * rtt_s or 1e-3, 0.7 if known.turn else 1.5),
         ]
@@ -213,6 +213,12 @@ class CostModel:
         self._covariance = np.linalg.inv(best.jac.T @ best.jac)
         return self
 
+    @property
+    def turn_s(self) -> tuple[float, float]:
+        """What a file costs while no other one may begin, and the standard deviation of its
+        logarithm."""
+        return math.exp(self._values[_TURN]), math.sqrt(self._covariance[_TURN, _TURN])
+
     def seconds(self, settings: Sequence[Mapping[str, SettingValue]], work: Work) -> list[float]:
         """The time that the model expects at each setting, in seconds."""
         rows = _Rows.of([(setting, work) for setting in settings], self._groups)
@@ -242,6 +248,12 @@ def _stream(alone_bps: float | None, link_bps: float, window_bps: float) -> tupl
     if 0 < window_bps < usual_bps:
         return window_bps, 0.2
     return usual_bps, 0.5 if alone_bps else 1.0
+
+
+def _file_s(rtt_s: float, known: KnownCosts) -> float:
+    """About what a file costs whatever its size: its round trips, and the time of both hosts, which
+    is less where files follow each other in one stream."""
+    return known.file * rtt_s + (0.005 if known.file else 0.001)
 
 
 def _slow_start_s(rtt_s: float, stream_bps: float) -> float:

@@ -485,20 +485,35 @@ def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]
         yield server
 
 
-@pytest.fixture(params=["globus-url-copy", "rclone", "rsync"])
+@pytest.fixture(params=["globus-url-copy", "rclone"])
 def any_server(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Server | SftpServer]:
+    """One for a tool that moves ranges, and one for a tool that does not."""
+    with _server_for(request.param, monkeypatch) as one:
+        yield one
+
+
+@pytest.fixture(params=["globus-url-copy", "rclone", "rsync"])
+def every_server(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Server | SftpServer]:
     """One for each tool that a transfer may run."""
-    if request.param == "globus-url-copy":
+    with _server_for(request.param, monkeypatch) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def _server_for(tool: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server | SftpServer]:
+    if tool == "globus-url-copy":
         require("globus-gridftp-server", "globus-url-copy")
         gridftp = Server()
         yield gridftp
         gridftp.end()
         return
-    require(request.param, "ssh")
+    require(tool, "ssh")
     if not Path(SSHD).exists():
         pytest.skip("there is no sshd here: apt-get install openssh-server")
-    with sftp_server(request.param) as sftp:
+    with sftp_server(tool) as sftp:
         monkeypatch.setenv("PATH", f"{sftp.programs}:{os.environ['PATH']}")
         yield sftp

@@ -15,6 +15,7 @@ from tests.benchmarks.disk.files import difference
 
 from .conftest import Run, Server, Start
 from .moved import keep_sweep, make_files, pair_here
+from .transfers import AnyServer, use
 
 # Of a path on which the files below are tiny, small and medium.
 PATH = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
@@ -54,6 +55,26 @@ def test_a_plan_is_printed_and_its_script_moves_everything(
     assert done.stdout.count("globus-url-copy -vb") == 3
     subprocess.run([tmp_path / "lists/run.sh"], check=True, capture_output=True, timeout=60)
     assert not difference(source, server.folder / "there")
+
+
+@pytest.mark.parametrize("run", [True, False], ids=["run", "script"])
+def test_every_tool_moves_everything(
+    start: Start, every_server: AnyServer, source: Path, tmp_path: Path, run: bool
+) -> None:
+    """Also one that moves whole files, over one connection each."""
+    there = every_server.folder / "there"
+    done = start(
+        *("plan", str(source), "localhost", "--to", str(there), *PATH, *use(every_server)),
+        *("--lists", str(tmp_path / "lists"), *(["--run"] if run else [])),
+    ).finish()
+    assert done.returncode == 0, done.stderr
+    if every_server.tool != "globus-url-copy":
+        assert f"{every_server.tool} moves whole files" in done.stderr
+    if not run:
+        assert not there.exists()
+        script = tmp_path / "lists/run.sh"
+        subprocess.run([script], check=True, capture_output=True, timeout=60)
+    assert not difference(source, there)
 
 
 @pytest.mark.parametrize("method", ["harp", "globus", "single-chunk", "promc"])

@@ -158,7 +158,7 @@ def test_a_source_that_is_replaced_while_stopped(
 def test_a_source_that_grows_after_it_was_counted(
     start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
-    run = transfer(start, any_server, source, "--json", "--max-rate", "20Mbit")
+    run = transfer(start, any_server, source, "--json", "--max-rate", "10Mbit")
     journal = tmp_path / ".local/state/advisor/transfers"
 
     def has_arrived() -> bool:
@@ -177,9 +177,9 @@ def test_a_source_that_grows_after_it_was_counted(
 
 
 def test_what_exists_is_not_replaced_without_a_word(
-    start: Start, any_server: AnyServer, source: Path
+    start: Start, every_server: AnyServer, source: Path
 ) -> None:
-    there = any_server.folder / "there"
+    there = every_server.folder / "there"
     (there / "small").mkdir(parents=True)
     (there / "small/1.dat").write_bytes(b"x" * 80_000)
     (there / "small/2.dat").write_bytes((source / "small/2.dat").read_bytes())
@@ -187,18 +187,18 @@ def test_what_exists_is_not_replaced_without_a_word(
         folder.chmod(0o777)
     for file in (there / "small").iterdir():
         file.chmod(0o666)
-    status, message = result(transfer(start, any_server, source, "--json"))
+    status, message = result(transfer(start, every_server, source, "--json"))
     assert status == 1
     assert "2 entries are at the destination already" in message
     assert "--overwrite" in message
-    status, message = result(transfer(start, any_server, source, "--json", "--skip-existing"))
+    status, message = result(transfer(start, every_server, source, "--json", "--skip-existing"))
     assert status == 1
     assert "1 entry is at the destination with other content" in message
     assert (there / "small/1.dat").read_bytes() == b"x" * 80_000
-    assert result(transfer(start, any_server, source, "--json", "--overwrite"))[0] == 0
+    assert result(transfer(start, every_server, source, "--json", "--overwrite"))[0] == 0
     assert not difference(source, there)
     # Everything is there: with --skip-existing nothing is moved.
-    run = transfer(start, any_server, source, "--json", "--skip-existing")
+    run = transfer(start, every_server, source, "--json", "--skip-existing")
     assert result(run)[0] == 0
     assert run.events[-1]["earlier_bytes"] == run.events[-1]["moved_bytes"]
 
@@ -250,15 +250,15 @@ def test_nothing_of_the_source_is_lost_without_mention(
 
 
 def test_content_that_is_damaged_on_the_way_is_moved_again(
-    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
+    start: Start, every_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     """The tool reports success, and every size is right."""
-    there = any_server.folder / "there"
+    there = every_server.folder / "there"
     victim = {"VICTIM": str(there / "small/3.dat"), "ONCE": str(tmp_path / "once")}
     run = start(
-        *("transfer", str(source), "localhost", "--to", str(there), *use(any_server)),
+        *("transfer", str(source), "localhost", "--to", str(there), *use(every_server)),
         *("--json", "--rtt", "20ms", "--bandwidth", "1Gbit"),
-        environment=damaging(FLIP_ONCE, tmp_path, any_server.tool) | victim,
+        environment=damaging(FLIP_ONCE, tmp_path, every_server.tool) | victim,
     )
     assert result(run)[0] == 0
     assert (tmp_path / "once").exists(), "it was damaged"

@@ -63,22 +63,22 @@ def test_ctrl_c_before_anything_is_moved(
 
 
 def test_begun_again_it_goes_on_from_where_it_was(
-    start: Start, any_server: AnyServer, source: Path, tmp_path: Path
+    start: Start, every_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
     """Killed as hard as can be, after something has arrived."""
     options = ("--json", "--store", str(tmp_path / "store"), "--start", "2x1", "--method", "fixed")
-    killed = transfer(start, any_server, source, *options, "--max-rate", "80Mbit")
+    killed = transfer(start, every_server, source, *options, "--max-rate", "80Mbit")
     until_files_arrived(killed)
     killed.process.kill()
     killed.process.wait()
-    run = transfer(start, any_server, source, *options)
+    run = transfer(start, every_server, source, *options)
     assert run.finish().returncode == 0
     [started] = [event for event in run.events if event["event"] == "transfer_started"]
     assert started["total_bytes"] == TOTAL_BYTES
     assert 0 < started["earlier_bytes"] < TOTAL_BYTES
     end = run.events[-1]
     assert (end["moved_bytes"], end["earlier_bytes"]) == (TOTAL_BYTES, started["earlier_bytes"])
-    assert not difference(source, any_server.folder / "there")
+    assert not difference(source, every_server.folder / "there")
     records = Store(tmp_path / "store").records(pair_here())
     [record] = [one for one in records if isinstance(one, TransferRecord)]
     assert record.total_bytes == TOTAL_BYTES - started["earlier_bytes"]

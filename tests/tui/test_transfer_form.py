@@ -25,7 +25,7 @@ from advisor.tui.features.transfer.draft import (
     of_session,
     save_transfer_draft,
 )
-from advisor.tui.features.transfer.screens.form import TransferFormScreen
+from advisor.tui.features.transfer.screens.form import TransferFormScreen, known_mover
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.panels.field_group import FieldGroup
@@ -74,6 +74,7 @@ def test_all_that_was_entered_is_said() -> None:
         nice="5",
         price="2%",
         server="gsiftp://dtn02",
+        tool="globus-url-copy",
         verify=True,
         restart=True,
         way="agent",
@@ -84,6 +85,7 @@ def test_all_that_was_entered_is_said() -> None:
     )
     assert move.transfer_arguments() == [
         "--to=/store",
+        "--tool=globus-url-copy",
         "--server=gsiftp://dtn02",
         "--method=fixed",
         "--epoch=10s",
@@ -100,6 +102,14 @@ def test_all_that_was_entered_is_said() -> None:
         "--agent=dtn02:5199",
         "--secret-file=/s",
     ]
+
+
+def test_a_tool_is_one_that_moves_lists_of_files() -> None:
+    known_mover("rsync")
+    with pytest.raises(
+        ValueError, match="'xdd' cannot move a list of files: write globus-url-copy"
+    ):
+        known_mover("xdd")
 
 
 @pytest.mark.parametrize(

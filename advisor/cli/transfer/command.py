@@ -8,7 +8,6 @@ import typer
 from advisor import registry
 from advisor.cli import parameters as p
 from advisor.cli.commands import Options, command
-from advisor.cli.completion import transfer_tools
 from advisor.cli.errors import UsageError
 from advisor.cli.options import (
     FILES,
@@ -28,13 +27,19 @@ from advisor.cli.transfer.moving import (
     say_end,
 )
 from advisor.cli.transfer.nodes import NodeFlags, nodes_of, over_nodes
-from advisor.cli.transfer.options import MaxStreamsOption, RelaxationOption, RetryTimeOption
+from advisor.cli.transfer.options import (
+    MaxStreamsOption,
+    RelaxationOption,
+    RetryTimeOption,
+    ToolOption,
+    check_tool,
+)
 from advisor.domain.transfers import Levels
 from advisor.models.harp.optimum import RELAXATION
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.traits import can_move, default_method, tool_traits, tools
+from advisor.traits import default_method, tool_traits
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
@@ -117,17 +122,7 @@ class TuningOptions(Options, frozen=True):
 class ToolChoice(Options, frozen=True):
     """What moves the files."""
 
-    tool: Annotated[
-        str | None,
-        typer.Option(
-            "--tool",
-            metavar="NAME",
-            autocompletion=transfer_tools,
-            show_default="the first of `advisor plugins` that can",
-            help="The tool that moves the files.",
-            rich_help_panel=FILES,
-        ),
-    ] = None
+    tool: ToolOption = None
 
 
 class LimitOptions(Options, frozen=True):
@@ -209,7 +204,9 @@ def transfer(
     """
     method = tuning.method or default_method("priced transfer" if tuning.price else "transfer")
     _check(method, tuning, limits)
-    _check_tool(choice.tool, nodes)
+    check_tool(choice.tool)
+    if nodes.via and choice.tool and not tool_traits(choice.tool).moves_ranges:
+        raise UsageError(f"--via: {choice.tool} moves whole files, which nodes cannot share yet")
     request = moving_request(
         context,
         moving,
@@ -243,21 +240,6 @@ def transfer(
         return transfer_tuned(request, wanted, store=store, publish=publish, control=control)
 
     return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)
-
-
-def _check_tool(tool: str | None, nodes: NodeFlags) -> None:
-    """Raises UsageError."""
-    if tool is None:
-        return
-    try:
-        can = can_move(tool)
-    except registry.PluginMissing as error:
-        raise UsageError.about("--tool", error) from None
-    if not can:
-        usable = ", ".join(name for name in tools() if can_move(name))
-        raise UsageError(f"--tool: {tool} cannot move a list of files", remedy=f"choose {usable}")
-    if nodes.via and not tool_traits(tool).moves_ranges:
-        raise UsageError(f"--via: {tool} moves whole files, which nodes cannot share yet")
 
 
 def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:

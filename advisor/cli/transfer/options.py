@@ -4,12 +4,27 @@ from typing import Annotated
 
 import typer
 
+from advisor import registry
 from advisor.cli import parameters as p
+from advisor.cli.completion import transfer_tools
+from advisor.cli.errors import UsageError
 from advisor.cli.options import FILES, LIMITS, SEARCH
+from advisor.traits import can_move, tools
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch
 
+ToolOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tool",
+        metavar="NAME",
+        autocompletion=transfer_tools,
+        show_default="the first of `advisor plugins` that can",
+        help="The tool that moves the files.",
+        rich_help_panel=FILES,
+    ),
+]
 RunOption = Annotated[
     bool, typer.Option("--run", help="Move the files as planned.", rich_help_panel=FILES)
 ]
@@ -56,3 +71,16 @@ MaxStreamsOption = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+
+
+def check_tool(tool: str | None) -> None:
+    """Raises UsageError for a tool that cannot move a list of files."""
+    if tool is None:
+        return
+    try:
+        can = can_move(tool)
+    except registry.PluginMissing as error:
+        raise UsageError.about("--tool", error) from None
+    if not can:
+        usable = ", ".join(name for name in tools() if can_move(name))
+        raise UsageError(f"--tool: {tool} cannot move a list of files", remedy=f"choose {usable}")

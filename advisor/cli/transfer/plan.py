@@ -21,7 +21,13 @@ from advisor.cli.options import (
 from advisor.cli.terminal import stdout_columns
 from advisor.cli.transfer.delivery import DeliveryFlags, ListingFlags, check_unused, delivery_of
 from advisor.cli.transfer.moving import MovingOptions, moving_request, run_moving
-from advisor.cli.transfer.options import MaxStreamsOption, RelaxationOption, RunOption
+from advisor.cli.transfer.options import (
+    MaxStreamsOption,
+    RelaxationOption,
+    RunOption,
+    ToolOption,
+    check_tool,
+)
 from advisor.domain import events as ev
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_bytes
@@ -48,6 +54,7 @@ def plan(
     delivery: DeliveryFlags,
     *,
     store: StoreOption,
+    tool: ToolOption = None,
     method: Annotated[
         Rule,
         typer.Option(
@@ -113,10 +120,12 @@ def plan(
         raise UsageError("--sample and --no-sample are about --run", remedy="give that too")
     if not run:
         check_unused(delivery)
+    check_tool(tool)
     request = moving_request(
         context,
         moving,
         listing,
+        tool=tool or "",
         max_concurrency=max_concurrency or method.channels,
         max_streams=max_streams,
         seed=seed,

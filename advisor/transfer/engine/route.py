@@ -58,14 +58,17 @@ async def manifest_of(request: TransferRequest) -> Manifest:
 
 
 async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool = True) -> Route:
-    """The route of the request. Raises ValueError if the tool must run here but cannot."""
+    """The route of the request.
+
+    Raises ValueError if the tool must run here but cannot, or cannot reach its server.
+    """
     tool = registry.transfer_tool(request.tool or traits.moving_tool())
     availability = tool.available()
     if must_run and not availability.ok:
         others = [name for name in traits.profiled_tools() if _is_here(name)]
         instead = f"; or use --tool {others[0]}, which is" if others and not request.tool else ""
         raise ValueError(f"{availability.reason} ({availability.remedy}{instead})")
-    if must_run:
+    if availability.ok:
         tool = await informed(tool, request, request.destination_path)
     asked = CommandRequest(
         subject=tool.name,

@@ -101,6 +101,14 @@ class TransferSession(Session):
         self.events.emit(ev.PathFound, path=path, limits=[])
         return path
 
+    def tell_limits(self, route: Route) -> None:
+        """Say what the tool cannot do, before it starts."""
+        if route.moves_whole_files:
+            self.events.notice(
+                f"{route.tool.name} moves whole files: a large one is not shared among clients, "
+                "and is moved again from its start after an interruption."
+            )
+
     def journal(self, route: Route) -> TransferJournal:
         """The journal of this transfer, to be entered."""
         return TransferJournal(self._delivery_options.journals, route.places, self.events.notice)

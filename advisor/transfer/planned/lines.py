@@ -46,6 +46,7 @@ def write_lines(
                 list_file=str(list_file),
                 server_url=route.places.server_url,
                 make_folders=True,
+                for_user=True,
             )
         )
         list_file.write_text(step.list_text or "", encoding="utf-8")

@@ -81,7 +81,7 @@ class Planner:
         self._keep = keep_of(relaxation)
         self._bdp_bytes = (path.capacity_bps or SUPPOSED_CAPACITY_BPS) * path.rtt_s / 8
         self._history = History.of(transfers)
-        self.classes = parted(files, self._bdp_bytes, rule)
+        self.classes = parted(files, self._bdp_bytes, rule, whole=limits.whole_files)
         self._outlooks: dict[Size, _Outlook] = {}
         self._samples: dict[Size, SampleSeen] = {}
         self._optimisers: dict[Size, Optimiser] = {}

@@ -11,7 +11,6 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.manifest import EntryKind
 from advisor.domain.measurement import Interval, Measurement
-from advisor.domain.path import PathFacts
 from advisor.domain.plan import TransferPlan
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
@@ -90,10 +89,11 @@ class _PlanSession(TransferSession):
         manifest = await manifest_of(self.request)
         files = [file_entry(one) for one in manifest.of_kind(EntryKind.FILE)]
         path = await self.connect()
-        planner = await asyncio.to_thread(self._planner, path, files)
+        route = await route_of(self.request, path, must_run=self._options.run)
+        planner = await asyncio.to_thread(self._planner, route, files)
         for one in planner.classes:
             await asyncio.to_thread(planner.look, one)
-        route = await route_of(self.request, path, must_run=self._options.run)
+        self.tell_limits(route)
         if not self._options.run:
             await self._tell_plan(planner, route, final=True)
             return EXIT_DONE
@@ -102,7 +102,10 @@ class _PlanSession(TransferSession):
             plan = await self._tell_plan(planner, route, final=not sampling)
             self.open_delivery(route, manifest)
             done = await self.done(journal)
-            groups = [FileGroup(one.size, one.files, done=done) for one in planner.classes]
+            groups = [
+                FileGroup(one.size, one.files, done=done, whole=one.whole)
+                for one in planner.classes
+            ]
             state = TransferState(groups, journal, manifest.unwanted)
             return await self._move(planner, route, plan, state, sampling)
 
@@ -135,10 +138,14 @@ class _PlanSession(TransferSession):
         self.events.emit(ev.TransferEnded, **outcome.fields)
         return outcome.exit_code
 
-    def _planner(self, path: PathFacts, files: Sequence[FileEntry]) -> Planner:
-        request = self.request
+    def _planner(self, route: Route, files: Sequence[FileEntry]) -> Planner:
+        request, path = self.request, route.path
         is_harp = self._options.rule is Rule.HARP
-        limits = LevelLimits(channels=request.max_concurrency, streams=request.max_streams)
+        limits = LevelLimits(
+            channels=request.max_concurrency,
+            streams=request.max_streams if route.has_streams(request.dataset) else 1,
+            whole_files=route.moves_whole_files,
+        )
         return Planner(
             self._options.rule,
             path,

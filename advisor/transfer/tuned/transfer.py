@@ -114,7 +114,7 @@ class _TunedSession(TransferSession):
         tuner = await asyncio.to_thread(self._tuner, route)
         loop = self._loop(route, tuner)
         self.keep_events()
-        self._tell_limits(route)
+        self.tell_limits(route)
         if hindrance:
             self.events.notice(hindrance)
         with self.journal(route) as journal:
@@ -134,14 +134,6 @@ class _TunedSession(TransferSession):
 
     def _group(self, route: Route, files: Sequence[FileEntry], done: Done) -> FileGroup:
         return FileGroup("all", files, done=done, whole=route.moves_whole_files)
-
-    def _tell_limits(self, route: Route) -> None:
-        """Say what the tool cannot do, before it starts."""
-        if route.moves_whole_files:
-            self.events.notice(
-                f"{route.tool.name} moves whole files: a large one is not shared among clients, "
-                "and is moved again from its start after an interruption."
-            )
 
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
         return TuningLoop(

@@ -32,14 +32,10 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
     """One program, on the source. Raises ValueError for what rclone cannot move."""
     if not all(piece.is_whole for piece in order.pieces):
         raise ValueError("rclone moves whole files, no ranges of one")
-    options = [*setting_options(order.setting, order.path.bound_address), *_REPORTED]
-    if not order.is_proven:
-        options += _AT_ONCE if isinstance(server, Login) else _STORE
-    else:
+    options = [*setting_options(order.setting, order.path.bound_address), *_manner(order, server)]
+    if order.is_proven and "--inplace" in flags:
         # Under its own name at once: no other name remains when it is ended.
-        options += [*_PROVEN, *(["--inplace"] if "--inplace" in flags else [])]
-        if isinstance(server, Login):
-            options += _NO_EXTRAS
+        options.append("--inplace")
     source, target = roots_of(order.pieces, "rclone")
     if not source:
         [piece] = order.pieces
@@ -52,6 +48,15 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
     names = [piece.source[len(source) :].lstrip("/") for piece in order.pieces]
     text = "".join(f"{name}\n" for name in names)
     return [_step(server, argv, text)]
+
+
+def _manner(order: TransferOrder, server: Login | Store) -> list[str]:
+    """What it prints, and what it does about failures and about what is there."""
+    if order.for_user:
+        return ["--progress"]
+    if order.is_proven:
+        return [*_REPORTED, *_PROVEN, *(_NO_EXTRAS if isinstance(server, Login) else ())]
+    return [*_REPORTED, *(_AT_ONCE if isinstance(server, Login) else _STORE)]
 
 
 def _step(server: Login | Store, argv: list[str], list_text: str | None) -> Step:

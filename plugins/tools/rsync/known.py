@@ -21,6 +21,7 @@ _HAS_AES: Final = "grep -qwm1 aes /proc/cpuinfo"
 _LOGIN: Final = 'ssh "$@" 2>&1; true'
 _FAST: Final = f'{_HAS_AES} && ssh "$@"'
 _VERSION: Final = re.compile(r"^rsync +version v?(\d+)\.(\d+)\.(\d+)", re.MULTILINE)
+_MISSING: Final = re.compile(r"rsync: (?:.*not found|No such file)")
 _MAKES_PARENTS: Final = (3, 2, 3)
 _MOST_SHOWN: Final = 200
 
@@ -78,7 +79,7 @@ def server_of(place: Place, found: Mapping[str, str]) -> Server:
     server = server_at(place.host, place.server_url)
     login = found.get("login", "").replace("\r", "")
     there, here = _version(login), _version(found.get("version", ""))
-    if there is None and "not found" in login:
+    if there is None and _MISSING.search(login):
         raise ValueError(
             f"rsync is not installed at {server.address}: install it there, or use another tool"
         )

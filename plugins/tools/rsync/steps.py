@@ -51,7 +51,8 @@ def _rsync(order: TransferOrder, server: Server) -> list[str]:
     shell = remote_shell(server, order.setting, order.path.bound_address)
     if "BatchMode" not in shell:
         shell += " -o BatchMode=yes"
-    return ["rsync", *options, "--out-format", FORMAT, "-e", shell]
+    options += [] if order.for_user else ["--out-format", FORMAT]
+    return ["rsync", *options, "-e", shell]
 
 
 def _step(argv: list[str], list_text: str | None) -> Step:

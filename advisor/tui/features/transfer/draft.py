@@ -9,7 +9,7 @@ from advisor.domain.advice import Advice
 from advisor.domain.records import SessionRecord
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.traits import default_method, method_traits, methods
+from advisor.traits import can_move, default_method, method_traits, methods
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.transfer.tuned.prior_advice import advised_levels
 from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
@@ -32,8 +32,8 @@ class TransferDraft(MoveDraft, kw_only=True):
     """Each text field holds the value of an option of `advisor transfer`, "" if not entered.
 
     A draft's fields for data and destination have the same meaning; of those for profiling only
-    `max_concurrency`, `max_streams` and `verify` are used. `advised_start`: the start that an
-    advice filled in, which is for one run to its hosts; "" where there is none.
+    `tool`, `max_concurrency`, `max_streams` and `verify` are used. `advised_start`: the start that
+    an advice filled in, which is for one run to its hosts; "" where there is none.
     """
 
     method: str = msgspec.field(default_factory=lambda: default_method("transfer"))
@@ -54,6 +54,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         """The arguments of `advisor transfer`."""
         options = {
             "--to": self.to,
+            "--tool": self.tool,
             "--server": self.server,
             "--method": self.method,
             "--epoch": self.epoch,
@@ -127,7 +128,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         if destination in (self.destination.strip().rpartition("@")[2], agent):
             return
         self.reach_as(Draft(destination=destination))
-        self.to = self.server = ""
+        self.to = self.server = self.tool = ""
         self._forget_advised_start()
 
     def reach_as(self, draft: Draft) -> None:
@@ -140,6 +141,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         dataset = request.dataset
         self.data = (dataset.path if dataset else None) or ""
         self.to, self.server = request.destination_path or "", request.server_url or ""
+        self.tool = request.tool if request.tool and can_move(request.tool) else ""
         self.reach_as(_reached_as(request))
 
 

@@ -11,7 +11,7 @@ from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Collapsible, RadioSet
 
-from advisor.domain.addresses import parse_server
+from advisor.traits import can_move, checked_server, moving_tool, server_forms, tools
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.features.advising.reach_fields import REACH, reach_fields
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
@@ -32,12 +32,26 @@ _KEPT_EVERY_S: Final = 0.5
 _TWO_COLUMNS_FROM: Final = 160
 
 
+def _movers() -> list[str]:
+    return [name for name in tools() if can_move(name)]
+
+
+def _other_tools() -> list[str]:
+    return [name for name in _movers() if name != moving_tool()]
+
+
+def known_mover(text: str) -> None:
+    """The name of a tool that can move a list of files. Raises ValueError."""
+    if text.strip() not in _movers():
+        raise ValueError(f"'{text}' cannot move a list of files: write {' or '.join(_movers())}")
+
+
 class TransferFormScreen(MoveForm):
     """The form. `draft`: its initial entries, by default those entered last."""
 
     NAME = "Move files now"
     HELP = (
-        "[b]Move files now[/b]\nAll files of a folder are moved with a GridFTP client, and the "
+        "[b]Move files now[/b]\nAll files of a folder are moved with the tool you have, and the "
         "transfer tunes itself meanwhile: how many files at a time, and over how many streams "
         "each. Nothing has to be measured beforehand. If it is stopped or fails, the same "
         "transfer resumes from there.\nWhat you leave empty is chosen for you; F1 explains each "
@@ -88,12 +102,21 @@ class TransferFormScreen(MoveForm):
             "not replaced, unless you say so below.",
         )
         yield self.field(
-            "GridFTP server",
+            "Tool",
+            "tool",
+            check=known_mover,
+            example=f"default: {moving_tool()}; else {' or '.join(_other_tools())}",
+            explained="The program that moves the files. It has to be installed here, and its "
+            "server at the destination; some move whole files only, which is said at the start.",
+        )
+        yield self.field(
+            "Server",
             "server",
-            check=parse_server,
+            check=checked_server,
             example="default: the one on that host; else gsiftp://dtn02:2811",
-            explained="The destination's GridFTP server, which takes the files. Your site's "
-            "documentation names it; without it, the one on the host above is tried.",
+            explained="The destination's server for the tool, which takes the files: "
+            f"{', or '.join(server_forms(_movers()))}. Your site's documentation names it; without "
+            "it, the one on the host above is tried.",
         )
         yield Collapsible(
             *reach_fields(draft),
