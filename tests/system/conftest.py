@@ -517,3 +517,13 @@ def _server_for(tool: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server |
     with sftp_server(tool) as sftp:
         monkeypatch.setenv("PATH", f"{sftp.programs}:{os.environ['PATH']}")
         yield sftp
+
+
+@pytest.fixture
+def known_sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
+    """One that the user's ssh knows, and that lets many log in at the same time."""
+    require("ssh")
+    with ssh_server(tmp_path / "ssh", "MaxStartups 100") as one:
+        programs = ssh_that_knows(tmp_path, f"Host {one.address}\n{one.login}")
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        yield one

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,6 @@ from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 from .conftest import ADVISOR, Lab, Run, Start
 
 BUDGET = ["--budget", "20", "--seed", "1"]
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    """One that the user's ssh knows."""
-    require("rclone", "ssh")
-    with ssh_server(tmp_path / "ssh") as one:
-        programs = ssh_that_knows(tmp_path, f"Host {one.address}\n{one.login}")
-        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-        yield one
 
 
 @pytest.fixture
@@ -61,10 +50,11 @@ def _results(run: Run) -> list[dict[str, Any]]:
 
 @needs_sshd
 def test_the_advised_line_copies_the_files(
-    start: Start, server: SshServer, source: Path, tmp_path: Path
+    start: Start, known_sshd: SshServer, source: Path, tmp_path: Path
 ) -> None:
+    require("rclone")
     target = tmp_path / "there"
-    run = _advise(start, f"sftp://127.0.0.1:{server.port}", source, target)
+    run = _advise(start, f"sftp://127.0.0.1:{known_sshd.port}", source, target)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     results = _results(run)
@@ -76,7 +66,7 @@ def test_the_advised_line_copies_the_files(
     assert advice["event"] == "advice"
     assert advice["transport"] == "rclone"
     [command] = advice["commands"]
-    assert f"port={server.port}" in command["shell"]
+    assert f"port={known_sshd.port}" in command["shell"]
     assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
     assert not difference(source, target)
 
@@ -104,8 +94,9 @@ def test_a_line_to_a_store_copies_the_files(start: Start, source: Path, tmp_path
 
 @needs_sshd
 def test_as_many_connections_as_were_refused_are_not_tried_again(
-    start: Start, server: SshServer, tmp_path: Path
+    start: Start, known_sshd: SshServer, tmp_path: Path
 ) -> None:
+    require("rclone")
     # Each in a folder of its own, no file waits for another one to begin: all ask for a connection
     # at the same time, however fast the host is.
     source = tmp_path / "files"
@@ -113,16 +104,16 @@ def test_as_many_connections_as_were_refused_are_not_tried_again(
         (source / str(number)).mkdir(parents=True)
         (source / str(number) / "file").write_bytes(bytes(5_000_000))
     # 8 look for the files first (`--checkers`), however few are moved at a time.
-    narrow = Narrow(server.address, server.port, 10)
+    narrow = Narrow(known_sshd.address, known_sshd.port, 10)
     with contextlib.closing(narrow):
         config = tmp_path / "config"
-        config.write_text(config.read_text().replace(str(server.port), str(narrow.port)))
-        key = server.known_hosts.read_text().partition(" ")[2]
-        server.known_hosts.write_text(f"[{server.address}]:{narrow.port} {key}")
+        config.write_text(config.read_text().replace(str(known_sshd.port), str(narrow.port)))
+        key = known_sshd.known_hosts.read_text().partition(" ")[2]
+        known_sshd.known_hosts.write_text(f"[{known_sshd.address}]:{narrow.port} {key}")
         run = start(
             *("profile", "localhost", "--tool", "rclone", "--json", "--repeats", "2"),
             *("--set", "concurrency=2,16", "--set", "outstanding=64"),
-            *("--server", f"sftp://{server.address}:{narrow.port}"),
+            *("--server", f"sftp://{known_sshd.address}:{narrow.port}"),
             *("--data", str(source), "--to", str(tmp_path / "there")),
         )
         done = run.finish()

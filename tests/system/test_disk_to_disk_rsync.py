@@ -2,28 +2,17 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
-from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+from tests.ssh_server import SshServer, needs_sshd
 
 from .conftest import Start
 
 FILES = 40
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
-    """One that the user's ssh knows, and that lets many log in at the same time."""
-    require("rsync", "ssh")
-    with ssh_server(tmp_path / "ssh", "MaxStartups 100") as one:
-        programs = ssh_that_knows(tmp_path, f"Host {one.address}\n{one.login}")
-        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-        yield one
 
 
 @pytest.fixture
@@ -39,13 +28,14 @@ def source(tmp_path: Path) -> Path:
 @needs_sshd
 @pytest.mark.parametrize("only", ["", "large"], ids=["folder", "one file"])
 def test_the_advised_line_copies_the_files(
-    start: Start, server: SshServer, source: Path, tmp_path: Path, only: str
+    start: Start, known_sshd: SshServer, source: Path, tmp_path: Path, only: str
 ) -> None:
+    require("rsync")
     data = source / only if only else source
     target = tmp_path / "there"
     run = start(
         *("advise", "localhost", "--tool", "rsync", "--json", "--budget", "20", "--seed", "1"),
-        *("--server", f"ssh://127.0.0.1:{server.port}", "--max-concurrency", "8"),
+        *("--server", f"ssh://127.0.0.1:{known_sshd.port}", "--max-concurrency", "8"),
         *("--data", str(data), "--to", str(target)),
     )
     done = run.finish()

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from advisor import registry
 from advisor.advising.session import Interrupted, advise
 from advisor.cli.terminal import stdout_columns
 from advisor.domain import events as ev
@@ -22,6 +23,7 @@ from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest, ConnectionOptions
 from advisor.store.history import Store
+from advisor.traits import tool_to_profile
 
 _Request = TypeVar("_Request", bound=ConnectionOptions)
 
@@ -65,10 +67,27 @@ def run_session(
         status = asyncio.run(with_signals(session, control, publish, orders=orders))
     if status == EXIT_DONE and not as_json and not request.tool:
         say("Measure longer, if this is not certain enough: advisor resume --more 30s", err=True)
+    if status == EXIT_DONE and not as_json and (hint := files_hint(request)):
+        say(hint, err=True)
     wanted = request.destination.lab_host
     if wanted and status == EXIT_DONE and not as_json:
         say(f"Run the lines inside the lab: advisor lab exec {wanted.lab} -- …", err=True)
     return status
+
+
+def files_hint(request: AdviceRequest) -> str:
+    """How to measure with files that were named where only the network was measured; else "".
+
+    It is not done unasked: it writes at the destination.
+    """
+    dataset = request.dataset
+    if request.tool or dataset is None or not dataset.path or not request.destination_path:
+        return ""
+    try:
+        tool = tool_to_profile(several=bool(dataset.largest))
+    except registry.PluginMissing:
+        return ""
+    return f"Measure your files and both disks too: the same command with --profile-tool {tool}"
 
 
 def on_lab(request: _Request) -> _Request:
