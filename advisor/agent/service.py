@@ -19,6 +19,7 @@ from advisor.agent import messages as m
 from advisor.agent.delivery import Delivery
 from advisor.agent.files import NOWHERE, FileRights, FileWork
 from advisor.agent.keepalive import SILENCE_S, Pulse
+from advisor.agent.left_scratch import ScratchFolders
 from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
@@ -104,6 +105,7 @@ class _Conversation:
         self._stop_work = asyncio.Event()
         self._pulse = Pulse(self._beat, service.silence_s)
         self._delivery = Delivery(service.files, keeps_key=not service.leaves_nothing)
+        self._scratch = ScratchFolders(service.files)
 
     async def _say(self, reply: m.Reply) -> None:
         """Raises ConnectionError if the advisor has left, or does not read."""
@@ -304,7 +306,9 @@ class _Conversation:
                 await asyncio.wait((doing, stopping))
             # Before the reply: the next request may arrive as soon as that is read.
             self._at_work = False
-            await self._say(m.WorkStopped() if doing.cancelled() else doing.result())
+            reply = m.WorkStopped() if doing.cancelled() else doing.result()
+            self._scratch.note(request, reply)
+            await self._say(reply)
 
     async def _run_step(self, request: m.RunStep) -> m.Reply:
         async def ready(base_port: int) -> None:
@@ -322,6 +326,7 @@ class _Conversation:
         if running:
             await asyncio.wait(running)
         self._delivery.close()
+        await self._scratch.remove()
         self._writer.close()
         with contextlib.suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(2):

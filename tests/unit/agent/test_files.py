@@ -6,6 +6,8 @@ import hashlib
 import os
 import socket
 import subprocess
+import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -186,12 +188,49 @@ def test_only_one_piece_of_work_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_scratch_folder(tmp_path: Path) -> None:
-    made = Path(asked(lambda link: link.make_scratch(str(tmp_path))))
-    assert made.parent == tmp_path
-    assert made.name.startswith(SCRATCH_PREFIX)
-    assert made.stat().st_mode & 0o7777 == 0o700
-    another = asked(lambda link: link.make_scratch(str(tmp_path)))
-    assert str(made) != another
+    async def made(link: AgentLink) -> None:
+        folder = Path(await link.make_scratch(str(tmp_path)))
+        assert folder.parent == tmp_path
+        assert folder.name.startswith(SCRATCH_PREFIX)
+        assert folder.stat().st_mode & 0o7777 == 0o700
+        assert str(folder) != await link.make_scratch(str(tmp_path))
+
+    asked(made)
+
+
+def test_what_an_advisor_leaves_of_its_scratch_folders_is_removed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+
+    async def left(link: AgentLink) -> None:
+        folder = Path(await link.make_scratch(str(tmp_path)))
+        (folder / "below").mkdir()
+        (folder / "below" / "000000").write_bytes(b"x")
+        other = Path(await link.make_scratch(str(tmp_path)))
+        (other / "000000").write_bytes(b"kept")
+        assert await link.move([(str(other / "000000"), str(kept))]) == [""]
+
+    asked(left)
+    assert [one.name for one in tmp_path.iterdir()] == ["kept"]
+    assert kept.read_bytes() == b"kept"
+
+
+def test_a_server_may_write_there_for_another_while(tmp_path: Path) -> None:
+    ends_s = time.monotonic() + 4
+
+    def write_on(folder: Path) -> None:
+        while time.monotonic() < ends_s:
+            with contextlib.suppress(OSError):
+                (folder / "deep").mkdir(exist_ok=True)
+                (folder / "deep" / str(time.monotonic())).touch()
+
+    async def left(link: AgentLink) -> threading.Thread:
+        folder = Path(await link.make_scratch(str(tmp_path)))
+        writing = threading.Thread(target=write_on, args=(folder,))
+        writing.start()
+        return writing
+
+    asked(left).join()
+    assert not list(tmp_path.iterdir())
 
 
 def fake_lfs(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
@@ -228,9 +267,12 @@ def test_a_scratch_folder_that_cannot_be_striped_is_removed(
 
 
 def test_a_scratch_folder_makes_no_other(tmp_path: Path) -> None:
-    made = Path(asked(lambda link: link.make_scratch(str(tmp_path / "run42" / "part"))))
-    assert made.parent == tmp_path
-    assert list(tmp_path.iterdir()) == [made]
+    async def made(link: AgentLink) -> None:
+        folder = Path(await link.make_scratch(str(tmp_path / "run42" / "part")))
+        assert folder.parent == tmp_path
+        assert list(tmp_path.iterdir()) == [folder]
+
+    asked(made)
 
 
 def test_a_scratch_folder_where_none_may_be() -> None:

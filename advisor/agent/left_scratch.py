@@ -1,0 +1,44 @@
+"""What an advisor leaves of its scratch folders when it is killed, or its connection is cut."""
+
+import asyncio
+import contextlib
+import time
+from typing import Final
+
+from advisor.agent import messages as m
+from advisor.agent.files import FileRights, FilesRefused, remove_scratch
+
+_PATIENCE_S: Final = 20.0
+_PAUSE_S: Final = 0.5
+
+
+class ScratchFolders:
+    """Those that one conversation has made, and has not asked to remove."""
+
+    def __init__(self, rights: FileRights) -> None:
+        self._rights = rights
+        self._folders: set[str] = set()
+
+    def note(self, request: object, reply: m.Reply) -> None:
+        """Follow a request and its reply."""
+        if isinstance(reply, m.ScratchMade):
+            self._folders.add(reply.folder)
+        if isinstance(request, m.RemoveScratch):
+            # If that was refused, the advisor knows why.
+            self._folders.discard(request.folder)
+
+    async def remove(self) -> None:
+        """Remove them, once the servers that still write there have noticed that nobody sends."""
+        if self._folders:
+            await asyncio.to_thread(self._remove)
+
+    def _remove(self) -> None:
+        """In a thread, which ends its work also where the agent is told to end."""
+        deadline_s = time.monotonic() + _PATIENCE_S
+        while self._folders and time.monotonic() < deadline_s:
+            for folder in list(self._folders):
+                with contextlib.suppress(FilesRefused):
+                    remove_scratch(self._rights, folder)
+                    self._folders.discard(folder)
+            if self._folders:
+                time.sleep(_PAUSE_S)
