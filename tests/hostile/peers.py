@@ -98,10 +98,15 @@ def listening(serve: Serve, folder: Path) -> Iterator[list[str]]:
     write_secret(folder / "secret", secret)
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(lambda *_: None)
+    writers: list[asyncio.StreamWriter] = []
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        await serve(reader, writer)
 
     async def begin() -> asyncio.Server:
         context = tls_context(secret, "agent")
-        return await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        return await asyncio.start_server(served, "127.0.0.1", 0, ssl=context)
 
     server = loop.run_until_complete(begin())
     thread = threading.Thread(target=loop.run_forever)
@@ -115,5 +120,8 @@ def listening(serve: Serve, folder: Path) -> Iterator[list[str]]:
         server.close()
         for task in asyncio.all_tasks(loop):
             task.cancel()
+        for writer in writers:
+            # Else it would wait for the other side to close, which may be gone.
+            writer.transport.abort()
         loop.run_until_complete(asyncio.sleep(0.1))
         loop.close()

@@ -1,5 +1,7 @@
-import asyncio
+import contextlib
+import socket
 import ssl
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,37 +44,36 @@ def test_a_secret_file_is_its_owners_alone(tmp_path: Path) -> None:
         read_secret(tmp_path / "none")
 
 
-async def handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> bytes:
+def handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> bytes:
     """What the client reads of a server that greets whoever is let in."""
+    ours, theirs = socket.socketpair()
 
-    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"welcome")
-        writer.close()
+    def greet() -> None:
+        with (
+            theirs,
+            contextlib.suppress(OSError),
+            server.wrap_socket(theirs, server_side=True) as accepted,
+        ):
+            accepted.sendall(b"welcome")
 
-    listening = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=server)
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
-    async with listening:
-        port = listening.sockets[0].getsockname()[1]
-        reader, writer = await asyncio.open_connection(
-            "127.0.0.1", port, ssl=client, server_hostname="agent"
-        )
-        try:
-            return await reader.read()
-        finally:
-            writer.close()
+    greeting = threading.Thread(target=greet)
+    greeting.start()
+    try:
+        with ours, client.wrap_socket(ours, server_hostname="agent") as connected:
+            return connected.recv(100)
+    finally:
+        greeting.join()
 
 
 def test_the_same_secret_lets_in() -> None:
     secret = new_secret()
-    assert asyncio.run(handshake(tls_context(secret, "agent"), tls_context(secret, "advisor"))) == (
-        b"welcome"
-    )
+    assert handshake(tls_context(secret, "agent"), tls_context(secret, "advisor")) == b"welcome"
 
 
 def test_an_agent_with_another_secret_is_not_believed() -> None:
     server, client = tls_context(new_secret(), "agent"), tls_context(new_secret(), "advisor")
     with pytest.raises(ssl.SSLCertVerificationError):
-        asyncio.run(handshake(server, client))
+        handshake(server, client)
 
 
 def test_an_advisor_without_the_secret_hears_nothing() -> None:
@@ -81,7 +82,7 @@ def test_an_advisor_without_the_secret_hears_nothing() -> None:
     anyone.check_hostname = False
     anyone.verify_mode = ssl.CERT_NONE
     try:
-        heard = asyncio.run(handshake(tls_context(new_secret(), "agent"), anyone))
+        heard = handshake(tls_context(new_secret(), "agent"), anyone)
     except (ssl.SSLError, ConnectionError):
         heard = b""
     assert heard == b""
