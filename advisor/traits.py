@@ -170,6 +170,11 @@ def can_move(tool: str) -> bool:
     return registry.is_transfer_tool(tool) and (told.moves_ranges or told.whole_files)
 
 
+def movers() -> list[str]:
+    """The names of the tools that `advisor transfer` can run."""
+    return [name for name in tools() if can_move(name)]
+
+
 @cache
 def imported_subject(format_name: str) -> str:
     """The subject that an imported format has measured. Raises PluginMissing."""

@@ -17,6 +17,7 @@ from advisor.domain.space import (
     Setting,
     Space,
     flows_of,
+    last_doubling,
     setting_key,
     setting_words,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "format_rate",
     "in_order",
     "install_line",
+    "last_doubling",
     "role_of",
     "setting_key",
     "setting_of",

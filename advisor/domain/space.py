@@ -97,6 +97,11 @@ def setting_words(setting: Mapping[str, SettingValue]) -> str:
     return ", ".join(_value_words(name, setting[name]) for name in names)
 
 
+def last_doubling(most: int) -> int:
+    """The largest power of two up to a number; 1 for less than 2."""
+    return 1 << (max(1, most).bit_length() - 1)
+
+
 class Scale(StrEnum):
     """How a parameter's values are spaced between its bounds."""
 

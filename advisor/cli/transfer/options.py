@@ -9,7 +9,7 @@ from advisor.cli import parameters as p
 from advisor.cli.completion import transfer_tools
 from advisor.cli.errors import UsageError
 from advisor.cli.options import FILES, LIMITS, SEARCH
-from advisor.traits import can_move, tools
+from advisor.traits import can_move, movers
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch
@@ -82,5 +82,5 @@ def check_tool(tool: str | None) -> None:
     except registry.PluginMissing as error:
         raise UsageError.about("--tool", error) from None
     if not can:
-        usable = ", ".join(name for name in tools() if can_move(name))
+        usable = ", ".join(movers())
         raise UsageError(f"--tool: {tool} cannot move a list of files", remedy=f"choose {usable}")

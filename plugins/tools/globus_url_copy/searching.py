@@ -3,18 +3,13 @@
 from typing import Final
 
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Space
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Space, last_doubling
 
 from .options import AS_TYPED, PIPELINED
 
 _PIPELINING: Final = Parameter(name="pipelining", unit="", lower=1, upper=1, automatic=True)
 """With or without `-pp`. How many commands are sent ahead (`-ppq`) makes no difference: over 60 ms,
 315 files took 12.2 s with 4 and 12.6 s with 32, and 12.8 s with as many as the tool likes."""
-
-
-def _last_doubling(most: int) -> int:
-    """The largest power of two up to a number; 1 for less than 2."""
-    return 1 << (max(1, most).bit_length() - 1)
 
 
 def _note(dataset: Dataset, limits: ToolLimits, concurrency: int, parallelism: int) -> str:
@@ -34,8 +29,8 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
     """
     most_files = limits.max_concurrency if dataset.files is None else dataset.files
     uppers = {
-        "concurrency": _last_doubling(min(most_files, limits.max_concurrency)),
-        "parallelism": _last_doubling(limits.max_streams),
+        "concurrency": last_doubling(min(most_files, limits.max_concurrency)),
+        "parallelism": last_doubling(limits.max_streams),
     }
     units = {"concurrency": "files", "parallelism": "streams"}
     searched = tuple(

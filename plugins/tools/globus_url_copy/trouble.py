@@ -4,162 +4,151 @@ Provoked with 10.12 and server 13.24, except for the texts of quotas, connection
 pipes, which are the system's own.
 """
 
-import re
 from typing import Final
 
-import msgspec
-
 from advisor.api.tool import ToolTrouble
+from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
-
-
-class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
-
-    pattern: str
-    kind: FailureKind
-    sentence: str
-
 
 _OPEN: Final = r"globus_xio: Unable to open file (?P<path>.*)\n.*System error in open: "
 _CONNECT: Final = r"Unable to connect to (?P<host>\S+)\n(?:.*\n)*?.*"
 
 _CASES: Final = (
-    _Case(
+    TroubleCase(
         r"System error in \w+: (?:No space left on device|Disk quota exceeded)",
         FailureKind.DISK_FULL,
         "The destination disk is full: free space there, or choose a target on another disk.",
     ),
-    _Case(
+    TroubleCase(
         "^500-" + _OPEN + "Permission denied",
         FailureKind.NO_ACCESS,
         "The GridFTP server has no permission to write {path}: grant it to its account, or "
         "choose another target.",
     ),
-    _Case(
+    TroubleCase(
         "^500-" + _OPEN + "(?P<why>.*)",
         FailureKind.NO_ACCESS,
         "The GridFTP server cannot open {path} ({why}): check that folder at the destination, or "
         "choose another target.",
     ),
-    _Case(
+    TroubleCase(
         "^(?:error: )?" + _OPEN + "No such file or directory",
         FailureKind.NO_ACCESS,
         "{path} no longer exists: run the advisor again when nothing moves these files.",
     ),
-    _Case(
+    TroubleCase(
         "^(?:error: )?" + _OPEN + "(?P<why>.*)",
         FailureKind.NO_ACCESS,
         "{path} cannot be read ({why}): run this as a user who may read it, or leave it out.",
     ),
-    _Case(
+    TroubleCase(
         r"System error in read: Is a directory",
         FailureKind.NO_ACCESS,
         "A directory has replaced a file: run the advisor again when nothing changes these files.",
     ),
-    _Case(
+    TroubleCase(
         r"Path not allowed",
         FailureKind.NO_ACCESS,
         "The GridFTP server does not offer the target's folder: choose a target within what it "
         "offers.",
     ),
-    _Case(
+    TroubleCase(
         r"^530 Must perform GSSAPI authentication",
         FailureKind.NO_ACCESS,
         "The GridFTP server requires a certificate: give it as gsiftp://HOST with --server, after "
         "grid-proxy-init.",
     ),
-    _Case(
+    TroubleCase(
         r"Server side credential failure",
         FailureKind.NO_ACCESS,
         "The GridFTP server has no host certificate for gsiftp://: have it installed there, or "
         "name the server as ftp://HOST where it lets anyone in.",
     ),
-    _Case(
+    TroubleCase(
         r"Valid credentials could not be found",
         FailureKind.NO_ACCESS,
         "You have no valid certificate on this host: get one with grid-proxy-init.",
     ),
-    _Case(
+    TroubleCase(
         r"^530[ -](?P<why>[^.\n]*)",
         FailureKind.NO_ACCESS,
         "The GridFTP server refused the login ({why}): for ftp:// it must be started with "
         "-aa -anonymous-user ACCOUNT.",
     ),
-    _Case(
+    TroubleCase(
         r"(?P<driver>\w+) driver not whitelisted",
         FailureKind.REJECTED_SETTING,
         "The GridFTP server does not allow {driver}: it must be started with "
         "-dc-whitelist udt,gsi,tcp.",
     ),
-    _Case(
+    TroubleCase(
         r"argument #\d+ \((?P<word>.*)\) : (?P<why>.*)",
         FailureKind.REJECTED_SETTING,
         "globus-url-copy does not accept {word} ({why}): version 10.12 or newer does.",
     ),
-    _Case(
+    TroubleCase(
         r"Unable to use checksum algorithm (?P<algorithm>\w+)",
         FailureKind.REJECTED_SETTING,
         "globus-url-copy cannot make {algorithm} checksums here: omit --verify and compare "
         "the files by other means.",
     ),
-    _Case(
+    TroubleCase(
         r"checksum verification failure for '(?P<url>.*)'",
         FailureKind.FILES_CHANGED,
         "{url} is not what its source is: it changed on the way or while it was read, so send it "
         "again.",
     ),
-    _Case(
+    TroubleCase(
         r"Problem parsing url list",
         FailureKind.REJECTED_SETTING,
         "A path is too long for the list of files: both URLs of a file may have 1000 characters "
         "together, so use folders with shorter names.",
     ),
-    _Case(
+    TroubleCase(
         r"^421 (?P<why>[^.:\r\n]*)",
         FailureKind.BUSY,
         "The GridFTP server accepts no more connections ({why}): try again later, or have its "
         "-connections-max raised.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "Connection refused",
         FailureKind.REFUSED,
         "Nothing answers at {host}: start a GridFTP server there, or say where it is with "
         "--server.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "Name or service not known",
         FailureKind.REFUSED,
         "The name in {host} is not known here: give the host's address, or correct the name.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "Connection timed out",
         FailureKind.TIMED_OUT,
         "{host} did not answer: have the firewalls let the GridFTP server's ports through.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "System error in connect: (?P<why>.*)",
         FailureKind.REFUSED,
         "No route to {host} ({why}): check the routes and firewalls in between.",
     ),
-    _Case(
+    TroubleCase(
         r"Error while searching for end of reply",
         FailureKind.REFUSED,
         "No GridFTP server answers there: give its address with --server.",
     ),
-    _Case(
+    TroubleCase(
         r"Connection reset by peer|Broken pipe",
         FailureKind.RESET,
         "The connection to the GridFTP server was reset: its log and the firewalls in between may "
         "tell why.",
     ),
-    _Case(
+    TroubleCase(
         r"end-of-file was reached|EOF has been reached|End of file",
         FailureKind.PEER_GONE,
         "The GridFTP server ended during the transfer: check its log, restart it and repeat "
         "the transfer.",
     ),
-    _Case(
+    TroubleCase(
         r"the operation was aborted",
         FailureKind.TIMED_OUT,
         "No data moved for too long: check the GridFTP server and its disk.",
@@ -172,9 +161,8 @@ def trouble_of(status: int, errors: str) -> ToolTrouble | None:
     if status == 0:
         return None
     text = errors.replace("\r", "")
-    for case in _CASES:
-        if found := re.search(case.pattern, text, re.MULTILINE):
-            return ToolTrouble(case.kind, case.sentence.format_map(found.groupdict()))
+    if trouble := first_trouble(_CASES, text):
+        return trouble
     return ToolTrouble(FailureKind.CRASHED, _unknown(status, text))
 
 

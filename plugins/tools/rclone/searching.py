@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space, last_doubling
 
 from .options import (
     AS_TYPED,
@@ -33,11 +33,6 @@ _CHUNK: Final = Parameter(
 """The size of a part of an object, each of which is in memory: `--s3-chunk-size`."""
 
 
-def _last_doubling(most: int) -> int:
-    """The largest power of two up to a number; 1 for less than 2."""
-    return 1 << (max(1, most).bit_length() - 1)
-
-
 def space_for(
     dataset: Dataset, limits: ToolLimits, flags: Collection[str], *, to_store: bool
 ) -> Space:
@@ -46,8 +41,8 @@ def space_for(
     has_parts = to_store or can_send_parts(flags)
     most_files = limits.max_concurrency if dataset.files is None else dataset.files
     uppers = {
-        "concurrency": _last_doubling(min(most_files, limits.max_concurrency)),
-        "parallelism": _last_doubling(limits.max_streams) if has_parts else 1,
+        "concurrency": last_doubling(min(most_files, limits.max_concurrency)),
+        "parallelism": last_doubling(limits.max_streams) if has_parts else 1,
     }
     units = {"concurrency": "files", "parallelism": "streams"}
     searched = tuple(

@@ -3,21 +3,11 @@
 import re
 from typing import Final
 
-import msgspec
-
 from advisor.api.tool import ToolTrouble
+from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
 
 from .reader import ERRORS, logged
-
-
-class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
-
-    pattern: str
-    kind: FailureKind
-    sentence: str
-
 
 _REFUSED: Final = re.compile(
     r"couldn't connect SSH: (?P<why>.*(?:connection reset by peer|EOF|broken pipe"
@@ -27,101 +17,101 @@ _REFUSED: Final = re.compile(
     r"|StatusCode: (?:429|503)[^\n]*)"
 )
 _CASES: Final = (
-    _Case(
+    TroubleCase(
         r"knownhosts: key is unknown",
         FailureKind.NO_ACCESS,
         "The server's host key is in no known_hosts file: log in once with ssh, and compare it.",
     ),
-    _Case(
+    TroubleCase(
         r"knownhosts: key mismatch",
         FailureKind.NO_ACCESS,
         "The server has another host key than known_hosts says: find out why before anything else; "
         "an rclone before 1.67 also says so where only a key of another kind is known.",
     ),
-    _Case(
+    TroubleCase(
         r"ssh: unable to authenticate",
         FailureKind.NO_ACCESS,
         "The server accepts none of the keys: run ssh-copy-id for it, or ssh-add.",
     ),
-    _Case(
+    TroubleCase(
         r"passphrase protected|failed to parse private key file",
         FailureKind.NO_ACCESS,
         "rclone cannot read the private key: add it to an ssh-agent with ssh-add.",
     ),
-    _Case(
+    TroubleCase(
         r"InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|NoCredentialProviders",
         FailureKind.NO_ACCESS,
         "The store does not accept the credentials of this remote: mend them with 'rclone config'.",
     ),
-    _Case(
+    TroubleCase(
         r"NoSuchBucket",
         FailureKind.NO_ACCESS,
         "The store has no such bucket: make it, or name another with --server REMOTE:BUCKET.",
     ),
-    _Case(
+    TroubleCase(
         r"AccessDenied|api error Forbidden",
         FailureKind.NO_ACCESS,
         "The store lets these credentials not write there: ask for the right, or choose another "
         "target.",
     ),
-    _Case(
+    TroubleCase(
         r"didn't find section in config file",
         FailureKind.NO_ACCESS,
         "rclone has no such remote: make it with 'rclone config'.",
     ),
-    _Case(
+    TroubleCase(
         r"connect: connection refused|no route to host|network is unreachable|no such host",
         FailureKind.REFUSED,
         "No server answers: check host and port, and name another with --server.",
     ),
-    _Case(
+    TroubleCase(
         r"subsystem request failed",
         FailureKind.NO_ACCESS,
         "The server offers no SFTP: its administrator enables the subsystem sftp in sshd_config.",
     ),
-    _Case(
+    TroubleCase(
         r"open (?P<path>/.*?): (?P<why>permission denied|input/output error)",
         FailureKind.NO_ACCESS,
         "{path} cannot be read ({why}): run this as a user who may read it, or leave it out.",
     ),
-    _Case(
+    TroubleCase(
         r"is a file not a directory",
         FailureKind.NO_ACCESS,
         "A folder of the target is a file at the destination: remove it, or choose another target.",
     ),
     # OpenSSH says no more than that it failed where another client has just made the same folder.
-    _Case(
+    TroubleCase(
         r"mkdir (?P<folder>\".*?\") failed: (?P<why>(?![^\n]*SSH_FX_FAILURE)[^\n]*)",
         FailureKind.NO_ACCESS,
         "The folder {folder} cannot be made at the destination ({why}): make it, or choose another "
         "target.",
     ),
-    _Case(
+    TroubleCase(
         r"(?i)permission denied|SSH_FX_PERMISSION_DENIED",
         FailureKind.NO_ACCESS,
         "The account at the server may not write there: choose a target that it may write to.",
     ),
-    _Case(
+    TroubleCase(
         r"(?i)no space left|quota exceeded|SSH_FX_NO_SPACE",
         FailureKind.DISK_FULL,
         "The destination disk is full: free space there, or choose a target on another disk.",
     ),
-    _Case(
+    TroubleCase(
         r"can't copy - source file is being updated|corrupted on transfer",
         FailureKind.FILES_CHANGED,
         "A file changed while it was read: run the advisor again when nothing changes these files.",
     ),
-    _Case(
+    TroubleCase(
         r"object not found|directory not found|no such file",
         FailureKind.FILES_CHANGED,
         "A file no longer exists: run the advisor again when nothing moves these files.",
     ),
-    _Case(
+    TroubleCase(
         r"unknown (?:flag|shorthand flag): (?P<flag>\S+)",
         FailureKind.REJECTED_SETTING,
         "This rclone has no option {flag}: install a newer one.",
     ),
-    _Case(
+    TroubleCase(
         r"SSH_FX_FAILURE",
         FailureKind.INCOMPLETE,
         "The server failed without a reason, as OpenSSH does where its disk is full: look at the "
@@ -140,10 +130,8 @@ def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
     text = "\n".join(lines)
     if why := refusal_of(output, errors):
         return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
-    for case in _CASES:
-        if found := re.search(case.pattern, text):
-            words = {name: value or "" for name, value in found.groupdict().items()}
-            return ToolTrouble(case.kind, case.sentence.format(**words))
+    if trouble := first_trouble(_CASES, text):
+        return trouble
     said = f": {lines[-1][:_MOST_SHOWN].rstrip('.')}" if lines else ""
     return ToolTrouble(FailureKind.CRASHED, f"rclone ended with status {status}{said}.")
 

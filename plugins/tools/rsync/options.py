@@ -4,7 +4,7 @@ from typing import Final
 
 from advisor.api.command_line import shell_line
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space
+from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space, last_doubling
 
 from .known import Server, ssh_words
 
@@ -44,7 +44,7 @@ def processes_for(setting: Setting, files: int | None) -> int:
 def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
     """Processes in doublings, one connection each. A file is moved by a single one."""
     most_files = limits.max_concurrency if dataset.files is None else dataset.files
-    most = 1 << (max(1, min(most_files, limits.max_concurrency)).bit_length() - 1)
+    most = last_doubling(min(most_files, limits.max_concurrency))
     processes = Parameter(name="concurrency", unit="files", lower=1, upper=most, scale=Scale.LOG2)
     files = "an unknown number of" if dataset.files is None else str(dataset.files)
     note = f"up to {most} processes for {files} files ({limits.max_concurrency} allowed)"

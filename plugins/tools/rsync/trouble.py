@@ -3,19 +3,9 @@
 import re
 from typing import Final
 
-import msgspec
-
 from advisor.api.tool import ToolTrouble
+from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
-
-
-class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
-
-    pattern: str
-    kind: FailureKind
-    sentence: str
-
 
 _REFUSED: Final = re.compile(
     r"^(kex_exchange_identification: [^\n]*|Connection (?:closed|reset) by [^\n]*"
@@ -23,77 +13,77 @@ _REFUSED: Final = re.compile(
     re.MULTILINE,
 )
 _CASES: Final = (
-    _Case(
+    TroubleCase(
         r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED",
         FailureKind.NO_ACCESS,
         "ssh does not know the server's host key: log in once with ssh, and compare it.",
     ),
-    _Case(
+    TroubleCase(
         r"Permission denied \((?P<kinds>[\w,-]+)\)",
         FailureKind.NO_ACCESS,
         "The server accepts none of the keys ({kinds}): run ssh-copy-id for it, or ssh-add.",
     ),
-    _Case(
+    TroubleCase(
         r"Connection refused|No route to host|Network is unreachable|Could not resolve hostname"
         r"|ssh: connect to host [^\n]*timed out",
         FailureKind.REFUSED,
         "No server answers: check host and port, and name another with --server.",
     ),
-    _Case(
+    TroubleCase(
         r"rsync: (?:(?:command )?not found|No such file or directory)$",
         FailureKind.NO_ACCESS,
         "rsync is not installed at the destination: install it there.",
     ),
-    _Case(
+    TroubleCase(
         r"Unable to negotiate with",
         FailureKind.REJECTED_SETTING,
         "The server does not accept this cipher: leave out -c.",
     ),
-    _Case(
+    TroubleCase(
         r"(?i)no space left on device|disk quota exceeded",
         FailureKind.DISK_FULL,
         "The destination disk is full: free space there, or choose a target on another disk.",
     ),
-    _Case(
+    TroubleCase(
         r"\[sender\][^\n]*(?:send_files failed to open|change_dir|opendir|readlink_stat|link_stat)"
         r" (?P<path>\"[^\n]*\")[^\n]*Permission denied",
         FailureKind.NO_ACCESS,
         "{path} cannot be read: run this as a user who may read it, or leave it out.",
     ),
-    _Case(
-        r"\[(?:R|r)eceiver\] mkdir (?P<path>\"[^\n]*\")[^\n]*failed: (?P<why>[^\n(]*)",
+    TroubleCase(
+        r"\[(?:R|r)eceiver\] mkdir (?P<path>\"[^\n]*\")[^\n]*failed: (?P<why>[^\n(]*[^\n( ])",
         FailureKind.NO_ACCESS,
         "The folder {path} cannot be made at the destination ({why}): make it, or choose another "
         "target.",
     ),
-    _Case(
+    TroubleCase(
         r"\[(?:generator|[Rr]eceiver)\][^\n]*(?:Permission denied|Read-only file system"
         r"|Operation not permitted)",
         FailureKind.NO_ACCESS,
         "The account at the server may not write there: choose a target that it may write to.",
     ),
-    _Case(
+    TroubleCase(
         r"\[(?:generator|[Rr]eceiver)\][^\n]*(?:Not a directory|Is a directory|could not make way)",
         FailureKind.NO_ACCESS,
         "A folder of the target is a file at the destination, or the reverse: remove it, or choose "
         "another target.",
     ),
-    _Case(
+    TroubleCase(
         r"vanished|\[sender\][^\n]*(?:link_stat|change_dir)[^\n]*No such file",
         FailureKind.FILES_CHANGED,
         "A file no longer exists: run the advisor again when nothing moves these files.",
     ),
-    _Case(
+    TroubleCase(
         r"failed verification|file has shrunk",
         FailureKind.FILES_CHANGED,
         "A file changed while it was read: run the advisor again when nothing changes these files.",
     ),
-    _Case(
+    TroubleCase(
         r"^rsync: (?P<flag>-[\w-]+)[^\n]*: unknown option",
         FailureKind.REJECTED_SETTING,
         "This rsync has no option {flag}: install a newer one.",
     ),
-    _Case(
+    TroubleCase(
         r"connection unexpectedly closed|Broken pipe|error in socket IO",
         FailureKind.RESET,
         "The connection was lost: try again.",
@@ -109,10 +99,8 @@ def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
         return None
     if why := refusal_of(errors):
         return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
-    for case in _CASES:
-        if found := re.search(case.pattern, errors, re.MULTILINE):
-            words = {name: (value or "").strip() for name, value in found.groupdict().items()}
-            return ToolTrouble(case.kind, case.sentence.format(**words))
+    if trouble := first_trouble(_CASES, errors):
+        return trouble
     lines = [" ".join(line.split()) for line in errors.splitlines() if line.strip()]
     first = next((line for line in lines if not _SUMMARY.match(line)), "".join(lines[-1:]))
     said = f": {first[:_MOST_SHOWN].rstrip('.')}" if first else ""

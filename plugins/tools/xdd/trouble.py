@@ -10,9 +10,8 @@ import re
 import signal
 from typing import Final
 
-import msgspec
-
 from advisor.api.tool import ToolTrouble
+from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
 
 WHERE_TO_GET_IT: Final = "https://github.com/bws/xdd"
@@ -24,99 +23,91 @@ _TIMED_OUT: Final = 124
 _NOT_FOUND: Final = 127
 
 
-class _Case(msgspec.Struct, frozen=True):
-    """`pattern` in the errors means `kind`; its groups are used in the sentence."""
-
-    pattern: str
-    kind: FailureKind
-    sentence: str
-
-
 _CASES: Final = (
-    _Case(
+    TroubleCase(
         r"reason: (?:No space left on device|Disk quota exceeded)",
         FailureKind.DISK_FULL,
         "The destination disk is full: free space there, or choose a target on another disk.",
     ),
-    _Case(
+    TroubleCase(
         _OPEN + "Permission denied",
         FailureKind.NO_ACCESS,
         "xdd has no permission to open {path}: run it as a user who has, or choose another path.",
     ),
-    _Case(
+    TroubleCase(
         _OPEN + "No such file or directory",
         FailureKind.NO_ACCESS,
         "{path} or its folder does not exist: create the folder, or correct the path.",
     ),
-    _Case(
+    TroubleCase(
         _OPEN + "Invalid argument",
         FailureKind.REJECTED_SETTING,
         "xdd cannot open {path} for direct I/O, which its file system lacks: omit -dio.",
     ),
-    _Case(
+    TroubleCase(
         _OPEN + "(?P<why>.*)",
         FailureKind.NO_ACCESS,
         "xdd cannot open {path} ({why}): choose another path.",
     ),
-    _Case(
+    TroubleCase(
         _BIND + "Cannot assign requested address",
         FailureKind.REFUSED,
         "The destination cannot listen on the address given, which is not its own, as "
         "behind NAT: give its own address.",
     ),
-    _Case(
+    TroubleCase(
         _BIND + "Address already in use",
         FailureKind.BUSY,
         "Another program uses port {port} at the destination: end it, or choose other ports.",
     ),
-    _Case(
+    TroubleCase(
         r"unable to identify host '(?P<host>.*)'",
         FailureKind.REFUSED,
         "{host} has no IPv4 address that is known here: give the host's address.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "Connection refused",
         FailureKind.REFUSED,
         "xdd does not listen at the destination: check that it started there, and that the "
         "firewall allows its ports.",
     ),
-    _Case(
+    TroubleCase(
         r"END-OF-FILE Reached during READ",
         FailureKind.FILES_CHANGED,
         "The source file has become shorter: run the advisor again when nothing changes it.",
     ),
-    _Case(
+    TroubleCase(
         _IO + "Bad file descriptor",
         FailureKind.REJECTED_SETTING,
         "xdd lost its file, as it does with -dio and requests that are no multiple of 4096: omit "
         "-dio, or correct -reqsize.",
     ),
-    _Case(
+    TroubleCase(
         r"Connection closed prematurely by Source",
         FailureKind.PEER_GONE,
         "The source's xdd ended during the transfer: run both again.",
     ),
-    _Case(
+    TroubleCase(
         r"Invalid option: .*'(?P<word>.*)'",
         FailureKind.REJECTED_SETTING,
         f"xdd does not know {{word}}: build version 7 from {WHERE_TO_GET_IT}.",
     ),
-    _Case(
+    TroubleCase(
         r"^(?P<program>\S*xdd): (?:ERROR|Error): ?(?P<why>.*)",
         FailureKind.REJECTED_SETTING,
         "xdd rejects its command line ({why}): check the values of its options.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "Connection timed out",
         FailureKind.TIMED_OUT,
         "The destination did not answer: allow its ports in the firewalls.",
     ),
-    _Case(
+    TroubleCase(
         _CONNECT + "(?P<why>.*)",
         FailureKind.REFUSED,
         "No route to the destination ({why}): check the routes and firewalls in between.",
     ),
-    _Case(
+    TroubleCase(
         _IO + "(?P<why>.*)",
         FailureKind.CRASHED,
         "xdd could not read or write its file ({why}): check the kernel's messages about the disk.",
@@ -138,9 +129,8 @@ def trouble_of(status: int, errors: str) -> ToolTrouble | None:
         message = f"xdd is not installed there: build it on both hosts from {WHERE_TO_GET_IT}."
         return ToolTrouble(FailureKind.NO_ACCESS, message)
     text = errors.replace("\r", "")
-    for case in _CASES:
-        if found := re.search(case.pattern, text, re.MULTILINE):
-            return ToolTrouble(case.kind, case.sentence.format_map(found.groupdict()))
+    if trouble := first_trouble(_CASES, text):
+        return trouble
     return _unknown(status, text)
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 
@@ -44,7 +45,7 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
             Lab(folder, _path_of(case), _SEED) as lab,
             _with_congestion(lab, case.congestion),
             case.tool.place(lab) as place,
-            _environment(place),
+            patch.dict(os.environ, place.environment),
         ):
             target = place.target
             for method in plan.sessions:
@@ -85,19 +86,6 @@ def _with_congestion(lab: Lab, name: str) -> Iterator[None]:
         word = f"net.ipv4.tcp_congestion_control={name}"
         subprocess.run(lab.command(["sysctl", "-qw", word], host), check=True)
     yield
-
-
-@contextmanager
-def _environment(place: Place) -> Iterator[None]:
-    """What is started meanwhile has the place's environment."""
-    before = {name: os.environ.get(name) for name in place.environment}
-    os.environ.update(place.environment)
-    yield
-    for name, value in before.items():
-        if value is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = value
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -75,14 +76,6 @@ def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
         )
 
 
-def _sftp(lab: Lab) -> AbstractContextManager[Place]:
-    return _ssh(lab, "sftp")
-
-
-def _rsync(lab: Lab) -> AbstractContextManager[Place]:
-    return _ssh(lab, "ssh")
-
-
 @contextlib.contextmanager
 def _s3(lab: Lab) -> Iterator[Place]:
     """An S3 server on the far host, for a folder there."""
@@ -122,7 +115,7 @@ TOOLS: Final = {
             name="rclone",
             defaults={"as typed": ("rclone", "copyto")},
             other_cells=2,
-            place=_sftp,
+            place=partial(_ssh, scheme="sftp"),
         ),
         BenchTool(
             key="rclone-s3",
@@ -138,7 +131,7 @@ TOOLS: Final = {
             name="rsync",
             defaults={"as typed": ("rsync", "-a"), _AES: ("rsync", "-a", "-e", f"ssh {_AES}")},
             other_cells=1,
-            place=_rsync,
+            place=partial(_ssh, scheme="ssh"),
         ),
     )
 }

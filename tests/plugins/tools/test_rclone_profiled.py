@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -12,12 +13,11 @@ import msgspec
 import pytest
 
 from advisor import registry
-from advisor.api.tool import LookingTool, Piece, Place, ToolLimits, TransferOrder, TransferTool
+from advisor.api.tool import LookingTool, Piece, Place, ToolLimits, TransferOrder
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import FailureKind
 from advisor.domain.space import Setting
-from advisor.hosts.processes import running
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.tool_lookups import informed
 from advisor.testing.samples import a_path
@@ -25,14 +25,14 @@ from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
 from tests.narrow import Narrow
 from tests.s3_server import S3Server, s3_server, with_newer_rclone
-from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+from tests.ssh_server import SshServer, needs_sshd, ssh_server
 
 from .gridftp_lines import require
+from .over_ssh import assert_they_arrived, files_named, logged_in, ran, replace_by_another
 
 PLUGIN = registry.transfer_tool("rclone")
 assert isinstance(PLUGIN, LookingTool)
 SETTING: Setting = {"concurrency": 8, "parallelism": 1, "outstanding": 64}
-RUN_S = 30.0
 PLACE = Place(host="dtn", path="/t")
 STORE = Place(host="dtn", server_url="mine:bucket/run", path="/srv/s3/bucket/run")
 IN_STORE: Setting = {"concurrency": 4, "parallelism": 4, "chunk_bytes": 5 * 2**20}
@@ -250,48 +250,12 @@ def server(tmp_path: Path) -> Iterator[SshServer]:
         yield one
 
 
-def known_tool(
-    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int = 0
-) -> TransferTool:
-    """The tool after a login by ssh; `port`: of something in between."""
-    config = f"Host {server.address}\n{server.login}"
-    if port:
-        config = config.replace(f"Port {server.port}", f"Port {port}")
-        key = server.known_hosts.read_text().partition(" ")[2]
-        server.known_hosts.write_text(f"[{server.address}]:{port} {key}")
-    programs = ssh_that_knows(tmp_path, config)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    request = ConnectionOptions(
-        destination=Endpoint("localhost"),
-        server_url=f"sftp://{server.address}:{port or server.port}",
-    )
-    return asyncio.run(informed(PLUGIN, request, str(tmp_path / "t")))
-
-
-def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
-    """Exit status, standard output and error of the step."""
-    [step] = tool.steps(order)
-    if step.list_text is not None:
-        Path(order.list_file).write_text(step.list_text)
-
-    async def scenario() -> tuple[int, str, str]:
-        async with asyncio.timeout(RUN_S), running(step.argv) as child:
-            output = await child.stdout.read()
-            status = await child.wait()
-            return status, output.decode(), child.stderr.decode()
-
-    return asyncio.run(scenario())
+known_tool = functools.partial(logged_in, PLUGIN, "sftp")
 
 
 def some_files(folder: Path, target: Path, number: int = 12) -> list[Piece]:
-    (folder / "it's below").mkdir(parents=True)
-    pieces = []
-    for name in ["a 'b' \"c\"", "%d,e=f:g", "#h", "ümläut", *map(str, range(number - 4))]:
-        source = folder / "it's below" / name
-        source.write_bytes(os.urandom(100_000))
-        own = str(source.relative_to(folder))
-        pieces.append(Piece(source=str(source), target=str(target / own), size_bytes=100_000))
-    return pieces
+    names = ["a 'b' \"c\"", "%d,e=f:g", "#h", "ümläut", *map(str, range(number - 4))]
+    return files_named(names, folder, target)
 
 
 @needs_sshd
@@ -303,21 +267,11 @@ def test_files_arrive_under_their_names(
     tool = known_tool(server, tmp_path, monkeypatch)
     pieces = some_files(tmp_path / "d", tmp_path / "t")
     if is_proven:
-        # Of the same size and time, with another content.
-        Path(pieces[0].target).parent.mkdir(parents=True)
-        Path(pieces[0].target).write_bytes(bytes(100_000))
-        times = Path(pieces[0].source).stat()
-        os.utime(pieces[0].target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        replace_by_another(pieces[0])
     order = an_order(*pieces, list_file=str(tmp_path / "list"), is_proven=is_proven)
     status, output, errors = ran(tool, order)
     assert tool.trouble(status, output, errors) is None
-    for piece in pieces:
-        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
-    arrived = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
-    assert len(arrived) == len(pieces)
-    reader = tool.reader()
-    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
-    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+    assert_they_arrived(tool, pieces, output)
 
 
 @needs_sshd

@@ -1,7 +1,7 @@
 """rsync as a tool that is profiled: its lookups and space, its steps run with a real sshd."""
 
-import asyncio
 import contextlib
+import functools
 import os
 import subprocess
 from collections.abc import Iterator
@@ -19,27 +19,22 @@ from advisor.api.tool import (
     Place,
     ToolLimits,
     TransferOrder,
-    TransferTool,
 )
 from advisor.domain.dataset import Dataset
-from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import FailureKind
 from advisor.domain.space import Setting
-from advisor.hosts.processes import running
-from advisor.runtime.request import ConnectionOptions
-from advisor.runtime.tool_lookups import informed
 from advisor.testing.samples import a_path
 from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
 from tests.benchmarks.disk.files import difference
 from tests.narrow import Narrow
-from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
+from tests.ssh_server import SshServer, needs_sshd, ssh_server
 
 from .gridftp_lines import require
+from .over_ssh import assert_they_arrived, files_named, logged_in, ran, replace_by_another
 
 PLUGIN = registry.transfer_tool("rsync")
 assert isinstance(PLUGIN, LookingTool)
-RUN_S = 60.0
 PLACE = Place(host="me@dtn", path="/t")
 VERSION = "rsync  version 3.2.7  protocol version 31\n"
 FOUND = {"version": VERSION, "login": f"Welcome!\r\n{VERSION}", "cipher": ""}
@@ -210,60 +205,22 @@ def test_processes_run_at_the_same_time(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[SshServer]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]:
     require("rsync", "ssh")
+    # Of a login shell that knows no POSIX.
+    monkeypatch.setenv("SHELL", "/bin/false")
     # A busy host may log in slowly: the usual limit refuses some of more than ten at a time.
     with ssh_server(tmp_path / "ssh", "MaxStartups 100") as one:
         yield one
 
 
-def known_tool(
-    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int = 0
-) -> TransferTool:
-    """The tool after a login by ssh; `port`: of something in between."""
-    config = f"Host {server.address}\n{server.login}"
-    if port:
-        config = config.replace(f"Port {server.port}", f"Port {port}")
-        key = server.known_hosts.read_text().partition(" ")[2]
-        server.known_hosts.write_text(f"[{server.address}]:{port} {key}")
-    programs = ssh_that_knows(tmp_path, config)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    # Of a login shell that knows no POSIX.
-    monkeypatch.setenv("SHELL", "/bin/false")
-    request = ConnectionOptions(
-        destination=Endpoint("localhost"),
-        server_url=f"ssh://{server.address}:{port or server.port}",
-    )
-    return asyncio.run(informed(PLUGIN, request, str(tmp_path / "t")))
-
-
-def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
-    """Exit status, standard output and error of the step."""
-    [step] = tool.steps(order)
-    if step.list_text is not None:
-        Path(order.list_file).write_text(step.list_text)
-
-    async def scenario() -> tuple[int, str, str]:
-        async with asyncio.timeout(RUN_S), running(step.argv) as child:
-            output = await child.stdout.read()
-            status = await child.wait()
-            return status, output.decode(), child.stderr.decode()
-
-    return asyncio.run(scenario())
+known_tool = functools.partial(logged_in, PLUGIN, "ssh")
 
 
 NAMES = ["a 'b' \"c\"", "$(touch x)`y`\\", "#h", ";s", "-e x", "ümläut", ":c", *map(str, range(5))]
 
 
-def some_files(folder: Path, target: Path, names: list[str] = NAMES) -> list[Piece]:
-    (folder / "it's below").mkdir(parents=True)
-    pieces = []
-    for name in names:
-        source = folder / "it's below" / name
-        source.write_bytes(os.urandom(100_000))
-        own = str(source.relative_to(folder))
-        pieces.append(Piece(source=str(source), target=str(target / own), size_bytes=100_000))
-    return pieces
+some_files = functools.partial(files_named, NAMES)
 
 
 @needs_sshd
@@ -279,23 +236,13 @@ def test_files_arrive_under_their_names(
     tool = known_tool(server, tmp_path, monkeypatch)
     pieces = some_files(tmp_path / "d", tmp_path / "t")
     if is_proven:
-        # Of the same size and time, with another content.
-        Path(pieces[0].target).parent.mkdir(parents=True)
-        Path(pieces[0].target).write_bytes(bytes(100_000))
-        times = Path(pieces[0].source).stat()
-        os.utime(pieces[0].target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        replace_by_another(pieces[0])
     order = an_order(
         *pieces, list_file=str(tmp_path / "list"), is_proven=is_proven, setting=setting
     )
     status, output, errors = ran(tool, order)
     assert tool.trouble(status, output, errors) is None, errors
-    for piece in pieces:
-        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
-    arrived = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
-    assert len(arrived) == len(pieces)
-    reader = tool.reader()
-    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
-    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+    assert_they_arrived(tool, pieces, output)
 
 
 @needs_sshd
@@ -305,7 +252,7 @@ def test_the_printed_line_copies_a_folder_with_all_it_has(
 ) -> None:
     tool = known_tool(server, tmp_path, monkeypatch)
     source, target = tmp_path / "run '4\" 2$", tmp_path / "deep" / "there $x"
-    some_files(source, target, [*NAMES, "line\nend", "-n"])
+    files_named([*NAMES, "line\nend", "-n"], source, target)
     (source / "empty").mkdir()
     (source / "link").symlink_to("nowhere")
     (source / "it's below").chmod(0o555)
@@ -384,7 +331,8 @@ def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyP
         return an_order(moved, list_file=str(tmp_path / "list"))
 
     for target in ("/dev/null/x", "/proc/x/y"):
-        assert kind_of(to(target))[0] is FailureKind.NO_ACCESS, kind_of(to(target))
+        kind, message = kind_of(to(target))
+        assert kind is FailureKind.NO_ACCESS, message
     gone = msgspec.structs.replace(piece, source=f"{piece.source} gone")
     kind, message = kind_of(an_order(gone))
     assert kind is FailureKind.FILES_CHANGED, message

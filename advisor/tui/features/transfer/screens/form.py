@@ -11,7 +11,7 @@ from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Collapsible, RadioSet
 
-from advisor.traits import can_move, checked_server, moving_tool, server_forms, tools
+from advisor.traits import checked_server, movers, moving_tool, server_forms
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.features.advising.reach_fields import REACH, reach_fields
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
@@ -32,18 +32,14 @@ _KEPT_EVERY_S: Final = 0.5
 _TWO_COLUMNS_FROM: Final = 160
 
 
-def _movers() -> list[str]:
-    return [name for name in tools() if can_move(name)]
-
-
 def _other_tools() -> list[str]:
-    return [name for name in _movers() if name != moving_tool()]
+    return [name for name in movers() if name != moving_tool()]
 
 
 def known_mover(text: str) -> None:
     """The name of a tool that can move a list of files. Raises ValueError."""
-    if text.strip() not in _movers():
-        raise ValueError(f"'{text}' cannot move a list of files: write {' or '.join(_movers())}")
+    if text.strip() not in movers():
+        raise ValueError(f"'{text}' cannot move a list of files: write {' or '.join(movers())}")
 
 
 class TransferFormScreen(MoveForm):
@@ -115,7 +111,7 @@ class TransferFormScreen(MoveForm):
             check=checked_server,
             example="default: the one on that host; else gsiftp://dtn02:2811",
             explained="The destination's server for the tool, which takes the files: "
-            f"{', or '.join(server_forms(_movers()))}. Your site's documentation names it; without "
+            f"{', or '.join(server_forms(movers()))}. Your site's documentation names it; without "
             "it, the one on the host above is tried.",
         )
         yield Collapsible(

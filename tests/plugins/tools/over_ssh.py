@@ -1,0 +1,89 @@
+"""Shared by the tests of tools that move files over ssh: a login, files, a step that is run."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from advisor.api.tool import Piece, TransferOrder, TransferTool
+from advisor.domain.endpoints import Endpoint
+from advisor.hosts.processes import running
+from advisor.runtime.request import ConnectionOptions
+from advisor.runtime.tool_lookups import informed
+from tests.ssh_server import SshServer, ssh_that_knows
+
+_RUN_S: Final = 60.0
+
+
+def logged_in(
+    tool: TransferTool,
+    scheme: str,
+    server: SshServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    port: int = 0,
+) -> TransferTool:
+    """The tool after a login by ssh; `port`: of something in between."""
+    config = f"Host {server.address}\n{server.login}"
+    if port:
+        config = config.replace(f"Port {server.port}", f"Port {port}")
+        key = server.known_hosts.read_text().partition(" ")[2]
+        server.known_hosts.write_text(f"[{server.address}]:{port} {key}")
+    programs = ssh_that_knows(folder, config)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    request = ConnectionOptions(
+        destination=Endpoint("localhost"),
+        server_url=f"{scheme}://{server.address}:{port or server.port}",
+    )
+    return asyncio.run(informed(tool, request, str(folder / "t")))
+
+
+def ran(tool: TransferTool, order: TransferOrder) -> tuple[int, str, str]:
+    """Exit status, standard output and error of the step."""
+    [step] = tool.steps(order)
+    if step.list_text is not None:
+        Path(order.list_file).write_text(step.list_text)
+
+    async def scenario() -> tuple[int, str, str]:
+        async with asyncio.timeout(_RUN_S), running(step.argv) as child:
+            output = await child.stdout.read()
+            status = await child.wait()
+            return status, output.decode(), child.stderr.decode()
+
+    return asyncio.run(scenario())
+
+
+def files_named(names: Sequence[str], folder: Path, target: Path) -> list[Piece]:
+    """New files of 100 kB each below `folder`, to be moved to the same names below `target`."""
+    (folder / "it's below").mkdir(parents=True)
+    pieces = []
+    for name in names:
+        source = folder / "it's below" / name
+        source.write_bytes(os.urandom(100_000))
+        own = str(source.relative_to(folder))
+        pieces.append(Piece(source=str(source), target=str(target / own), size_bytes=100_000))
+    return pieces
+
+
+def replace_by_another(piece: Piece) -> None:
+    """At its target, a file of the same size and time with another content."""
+    target = Path(piece.target)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(bytes(piece.size_bytes))
+    times = Path(piece.source).stat()
+    os.utime(target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+
+
+def assert_they_arrived(tool: TransferTool, pieces: Sequence[Piece], output: str) -> None:
+    """Each under its name, nothing else, and all told by the tool."""
+    for piece in pieces:
+        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
+    above = Path(pieces[0].target).parents[1]
+    arrived = [path for path in above.rglob("*") if path.is_file()]
+    assert len(arrived) == len(pieces)
+    reader = tool.reader()
+    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
+    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
