@@ -19,12 +19,15 @@ from .options import options_of, processes_for, remote_shell
 NAME: Final = "rsync"
 
 # `find` writes "./" before each name, without which rsync takes "#x" and ";x" for comments. Largest
-# first, and dealt in turn, every process gets about as many bytes.
+# first, and dealt in turn, every process gets about as many bytes. A process that ends sets the
+# permissions of folders to which others still write: read-only folders get theirs at the end.
 _SEVERAL: Final = (
     r'd=$(mktemp -d) && trap "rm -rf \"$d\"" EXIT HUP INT TERM && cd "$0" && '
     r'find . \( ! -type d -o -empty \) -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
     r'split -t "\0" -n r/{processes} - "$d/" && printf -- "--files-from=%s\0" "$d"/* | '
-    r'xargs -0 -P {processes} -n 1 rsync {options} --from0 -e "{shell}" . "$1"'
+    r'xargs -0 -P {processes} -n 1 rsync {options} --chmod=Du+w --from0 -e "{shell}" . "$1" && '
+    r'{{ [ -z "$(find . -type d ! -perm -u+w -print -quit)" ] || '
+    r'rsync {options} --include="*/" --exclude="*" -e "{shell}" ./ "$1"; }}'
 )
 _CHECKED: Final = "rsync compares a checksum of each file that it sends, and skips files that have "
 _SKIPPED: Final = "the same size and modification time."

@@ -45,13 +45,17 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
 
 def _rsync(order: TransferOrder, server: Server) -> list[str]:
     """The command of each process, up to the list of files."""
-    options = options_of(order.setting, server)
+    # While one process ends, others still write to its folders.
+    options = [*options_of(order.setting, server), "--chmod=Du+w"]
     if order.is_proven:
         options = [*_PROVEN, *(option for option in options if option == "--mkpath")]
     shell = remote_shell(server, order.setting, order.path.bound_address)
     if "BatchMode" not in shell:
         shell += " -o BatchMode=yes"
     options += [] if order.for_user else ["--out-format", FORMAT]
+    # Otherwise what the other side says may be lost: an rsync that fails kills its ssh. Versions
+    # that know --mkpath have it, and in older ones it is the rule.
+    options += ["--stderr=client"] if server.makes_parents else []
     return ["rsync", *options, "-e", shell]
 
 
