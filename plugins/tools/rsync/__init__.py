@@ -54,8 +54,9 @@ _FLAGS: Final[Mapping[str, str]] = {
     "--whole-file": "Sends a file that differs whole, and does not read the one that is there.",
     "--mkpath": "Makes the folders above the target where they are missing.",
     "-e SSH": "The ssh that carries the data, with its options.",
-    "sh -c SCRIPT SOURCE TARGET": (
-        "Deals the files, the largest first, to several rsync processes that run at the same time."
+    "sh -c SCRIPT SOURCE TARGET THERE": (
+        "Deals the files, the largest first, to several rsync processes that run at the same time; "
+        "THERE makes the target's folder and starts rsync at the destination."
     ),
 }
 _SERVER: Final = r"ssh://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"

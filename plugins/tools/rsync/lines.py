@@ -14,7 +14,7 @@ from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
 
 from .known import Server
-from .options import options_of, processes_for, remote_shell
+from .options import made_first, options_of, processes_for, remote_shell
 
 NAME: Final = "rsync"
 
@@ -25,7 +25,8 @@ _SEVERAL: Final = (
     r'd=$(mktemp -d) && trap "rm -rf \"$d\"" EXIT HUP INT TERM && cd "$0" && '
     r'find . \( ! -type d -o -empty \) -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
     r'split -t "\0" -n r/{processes} - "$d/" && printf -- "--files-from=%s\0" "$d"/* | '
-    r'xargs -0 -P {processes} -n 1 rsync {options} --chmod=Du+w --from0 -e "{shell}" . "$1" && '
+    r"xargs -0 -P {processes} -n 1 "
+    r'rsync {options} --chmod=Du+w --rsync-path "$2" --from0 -e "{shell}" . "$1" && '
     r'{{ [ -z "$(find . -type d ! -perm -u+w -print -quit)" ] || '
     r'rsync {options} --include="*/" --exclude="*" -e "{shell}" ./ "$1"; }}'
 )
@@ -59,7 +60,7 @@ def _line(request: CommandRequest, setting: Setting, server: Server, notes: list
     if processes == 1:
         argv = _single(request, setting, server)
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
-    if not server.makes_parents:
+    if processes == 1 and not server.makes_parents:
         notes = [*notes, "The folder in which the target is must exist."]
     note = " ".join([*before, _CHECKED + _SKIPPED, *notes])
     return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
@@ -69,7 +70,8 @@ def _single(request: CommandRequest, setting: Setting, server: Server) -> list[s
     shell = remote_shell(server, setting, request.path.bound_address)
     slash = "/" if request.is_directory else ""
     return [
-        *(NAME, *options_of(setting, server), *(["-e", shell] if shell != "ssh" else [])),
+        *(NAME, *options_of(setting), *(["--mkpath"] if server.makes_parents else [])),
+        *(["-e", shell] if shell != "ssh" else []),
         request.source.rstrip("/") + slash,
         server.place(request.target.rstrip("/") + slash),
     ]
@@ -81,7 +83,7 @@ def _several(
     script = _SEVERAL.format(
         shell=remote_shell(server, setting, request.path.bound_address),
         processes=processes,
-        options=" ".join(options_of(setting, server)),
+        options=" ".join(options_of(setting)),
     )
-    source = request.source.rstrip("/") + "/"
-    return ["sh", "-c", script, source, server.place(request.target.rstrip("/") + "/")]
+    source, target = (f"{path.rstrip('/')}/" for path in (request.source, request.target))
+    return ["sh", "-c", script, source, server.place(target), made_first(target)]

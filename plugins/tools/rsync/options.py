@@ -1,5 +1,6 @@
 """The settings, and the options of printed and of measured lines."""
 
+import shlex
 from typing import Final
 
 from advisor.api.command_line import shell_line
@@ -27,12 +28,18 @@ def remote_shell(server: Server, setting: Setting, bound_address: str) -> str:
     return shell_line(["ssh", *port, *(["-b", bound_address] if bound_address else [])])
 
 
-def options_of(setting: Setting, server: Server) -> list[str]:
+def options_of(setting: Setting) -> list[str]:
     """Those of every process: `-s` keeps names with spaces whole in older versions too."""
-    parents = ["--mkpath"] if server.makes_parents else []
-    if is_as_typed(setting):
-        return ["-a", *parents]
-    return ["-a", "-s", "--whole-file", *parents]
+    return ["-a"] if is_as_typed(setting) else ["-a", "-s", "--whole-file"]
+
+
+def made_first(folder: str) -> str:
+    """For `--rsync-path`: that folder, of the destination, is there before rsync is.
+
+    Processes that begin at the same time may all do that. With `--mkpath`, all but one of them may
+    fail. rsync itself reports the folder that cannot be made.
+    """
+    return f"mkdir -p {shlex.quote(folder)}; rsync"
 
 
 def processes_for(setting: Setting, files: int | None) -> int:

@@ -1,12 +1,13 @@
 """The line of one measured transfer, and its list of files."""
 
+import posixpath
 from typing import Final
 
 from advisor.api.command_line import roots_of, shell_line
 from advisor.api.tool import Step, TransferOrder
 
 from .known import Server
-from .options import options_of, processes_for, remote_shell
+from .options import made_first, options_of, processes_for, remote_shell
 from .reader import FORMAT
 
 _SEVERAL: Final = (
@@ -25,11 +26,12 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
     """One program, on the source. Raises ValueError for what rsync cannot move."""
     if not all(piece.is_whole for piece in order.pieces):
         raise ValueError("rsync moves whole files, no ranges of one")
-    rsync = _rsync(order, server)
     source, target = roots_of(order.pieces, "rsync")
     if not source:
         [piece] = order.pieces
+        rsync = _rsync(order, server, posixpath.dirname(piece.target))
         return [_step([*rsync, piece.source, server.place(piece.target)], None)]
+    rsync = _rsync(order, server, target)
     # The largest first: dealt in turn, every process gets about as many bytes.
     pieces = sorted(order.pieces, key=lambda piece: -piece.size_bytes)
     # Without "./", rsync takes "#x" and ";x" for comments.
@@ -43,18 +45,17 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
     return [_step(["sh", "-c", script, source, place, order.list_file], text)]
 
 
-def _rsync(order: TransferOrder, server: Server) -> list[str]:
-    """The command of each process, up to the list of files."""
+def _rsync(order: TransferOrder, server: Server, target: str) -> list[str]:
+    """The command of each process, up to the list of files. `target`: the folder they go to."""
     # While one process ends, others still write to its folders.
-    options = [*options_of(order.setting, server), "--chmod=Du+w"]
-    if order.is_proven:
-        options = [*_PROVEN, *(option for option in options if option == "--mkpath")]
+    options = [*_PROVEN] if order.is_proven else [*options_of(order.setting), "--chmod=Du+w"]
+    options += ["--rsync-path", made_first(target)]
     shell = remote_shell(server, order.setting, order.path.bound_address)
     if "BatchMode" not in shell:
         shell += " -o BatchMode=yes"
     options += [] if order.for_user else ["--out-format", FORMAT]
     # Otherwise what the other side says may be lost: an rsync that fails kills its ssh. Versions
-    # that know --mkpath have it, and in older ones it is the rule.
+    # that know --mkpath know this too, and older ones need nothing.
     options += ["--stderr=client"] if server.makes_parents else []
     return ["rsync", *options, "-e", shell]
 

@@ -51,7 +51,8 @@ _CASES: Final = (
         "{path} cannot be read: run this as a user who may read it, or leave it out.",
     ),
     TroubleCase(
-        r"\[(?:R|r)eceiver\] mkdir (?P<path>\"[^\n]*\")[^\n]*failed: (?P<why>[^\n(]*[^\n( ])",
+        r"\[[Rr]eceiver\] (?:mkdir|change_dir\S*) (?P<path>\"[^\n]*\")[^\n]*"
+        r"failed: (?P<why>[^\n(]*[^\n( ])",
         FailureKind.NO_ACCESS,
         "The folder {path} cannot be made at the destination ({why}): make it, or choose another "
         "target.",

@@ -65,8 +65,8 @@ def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
 # --- what is looked up ---
 
 
-def _line(found: dict[str, str]) -> str:
-    request = a_command_request(settings={"rsync": SETTINGS[1]}, subject="rsync", dataset=FILES)
+def _line(found: dict[str, str], setting: Setting = SETTINGS[1]) -> str:
+    request = a_command_request(settings={"rsync": setting}, subject="rsync", dataset=FILES)
     [command] = PLUGIN.informed(PLACE, found).commands(request)
     return command.shell
 
@@ -82,6 +82,15 @@ def test_an_option_that_one_of_both_versions_lacks_is_left_out() -> None:
     old = VERSION.replace("3.2.7", "3.1.3")
     assert "--mkpath" not in _line(FOUND | {"version": old})
     assert "--mkpath" not in _line(FOUND | {"login": old})
+
+
+def test_several_processes_do_not_race_for_the_target() -> None:
+    """With --mkpath, an rsync fails where another has made the folder since it looked."""
+    old = VERSION.replace("3.2.7", "3.1.3")
+    for found in (FOUND, FOUND | {"version": old, "login": old}):
+        line = _line(found, SETTINGS[-1])
+        assert "mkdir -p " in line
+        assert "--mkpath" not in line
 
 
 @pytest.mark.parametrize(
