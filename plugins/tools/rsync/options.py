@@ -1,6 +1,5 @@
 """The settings, and the options of printed and of measured lines."""
 
-import shlex
 from typing import Final
 
 from advisor.api.command_line import shell_line
@@ -39,7 +38,7 @@ def made_first(folder: str) -> str:
     Processes that begin at the same time may all do that. With `--mkpath`, all but one of them may
     fail. rsync itself reports the folder that cannot be made.
     """
-    return f"mkdir -p {shlex.quote(folder)}; rsync"
+    return f"mkdir -p {shell_line([folder])}; rsync"
 
 
 def processes_for(setting: Setting, files: int | None) -> int:
