@@ -4,10 +4,12 @@ import gc
 import os
 import signal
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
 
+from advisor.agent import turn
 from advisor.store.postgres.own_server import OwnServer, programs
 from tests import user_namespaces
 from tests.postgres_server import SharedDatabase, temporary_server
@@ -38,6 +40,15 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
         for kind in ("DATA", "STATE", "CONFIG", "CACHE"):
             patched.delenv(f"XDG_{kind}_HOME", raising=False)
         yield
+
+
+@pytest.fixture
+def own_turn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """A turn to measure of this test alone: no other one is waited for, or disturbed. Its name."""
+    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "run"))
+    name = f"advisor-test-{os.getpid()}-{tmp_path.name}"
+    monkeypatch.setattr(turn, "_NAME", name)
+    return name
 
 
 @pytest.fixture(scope="session")

@@ -103,14 +103,19 @@ class Claim:
         """Give it up; `done` also removes the file. Does nothing a second time."""
         if self._lock is None:
             return
-        if done and _is_at(self._file, self._lock):
-            with contextlib.suppress(OSError):
-                folder = self._file.parent.stat()
-                self._file.unlink()
-                # The time of the folder is one of the things that a transfer preserves.
-                os.utime(self._file.parent, ns=(folder.st_atime_ns, folder.st_mtime_ns))
-        os.close(self._lock)
-        self._lock = None
+        lock, self._lock = self._lock, None
+        try:
+            if done and _is_at(self._file, lock):
+                self._remove()
+        finally:
+            os.close(lock)
+
+    def _remove(self) -> None:
+        with contextlib.suppress(OSError):
+            folder = self._file.parent.stat()
+            self._file.unlink()
+            # The time of the folder is one of the things that a transfer preserves.
+            os.utime(self._file.parent, ns=(folder.st_atime_ns, folder.st_mtime_ns))
 
 
 def claim(

@@ -104,9 +104,9 @@ def opened_folder(folder: str, *, make: bool = False) -> Iterator[int]:
     current = os.open("/", _FOLDER_FLAGS)
     try:
         for name in filter(None, folder.split("/")):
-            following = _entered(current, name, make=make)
-            os.close(current)
-            current = following
+            # Assigned before it is closed: Ctrl-C may come between, and nothing is closed twice.
+            above, current = current, _entered(current, name, make=make)
+            os.close(above)
         yield current
     finally:
         os.close(current)

@@ -141,9 +141,9 @@ def _opened(path: Path, private_from: Path, *, make: bool) -> Iterator[int]:
         trusted = {0, os.geteuid(), os.fstat(current).st_uid}
         for name in path.parts[1:]:
             here /= name
-            following = _entered(current, here, make=make)
-            os.close(current)
-            current = following
+            # Assigned before it is closed: Ctrl-C may come between, and nothing is closed twice.
+            above, current = current, _entered(current, here, make=make)
+            os.close(above)
             status = os.fstat(current)
             if here.is_relative_to(private_from):
                 _require_private(here, status)

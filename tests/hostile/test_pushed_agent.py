@@ -327,12 +327,14 @@ def nobody_is_ahead(_: int) -> Awaitable[None]:
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("own_turn")
 async def test_its_turn_makes_no_file(home: Path) -> None:
     async with Turn(makes_files=False).taken(nobody_is_ahead):
         assert not list(home.iterdir())
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("own_turn")
 async def test_its_turn_is_the_one_of_an_agent_that_is_installed(home: Path) -> None:
     installed, pushed = Turn(), Turn(makes_files=False)
     async with installed.taken(nobody_is_ahead):

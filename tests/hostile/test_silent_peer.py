@@ -97,6 +97,7 @@ async def test_both_sides_of_an_idle_conversation_keep_it() -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("own_turn")
 async def test_an_advisor_that_falls_silent_loses_its_turn() -> None:
     service = AgentService(files=ANYWHERE, silence_s=SILENCE_S)
     async with asyncio.timeout(LONG_S), served(service) as (silent, conversation):

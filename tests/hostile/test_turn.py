@@ -17,6 +17,8 @@ from advisor.agent.turn import Turn
 
 from .conftest import NOBODY, needs_root
 
+pytestmark = pytest.mark.usefixtures("own_turn")
+
 # Held as the stranger's, who answers whoever asks, or not.
 _HOLDS = """
 import os, socket, sys
@@ -30,15 +32,6 @@ if listens:
 print(flush=True)
 sys.stdin.read()
 """
-
-
-@pytest.fixture(autouse=True)
-def name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """The turn of this test, which disturbs nobody else's."""
-    monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "run"))
-    name = f"advisor-test-{os.getpid()}-{tmp_path.name}"
-    monkeypatch.setattr(turn, "_NAME", name)
-    return name
 
 
 @contextlib.contextmanager
@@ -69,19 +62,19 @@ def waits_s(mine: Turn) -> float:
     "listens", [False, pytest.param(True, marks=needs_root)], ids=["is silent", "answers"]
 )
 def test_a_stranger_who_never_lets_go_delays_once(
-    monkeypatch: pytest.MonkeyPatch, name: str, listens: bool
+    monkeypatch: pytest.MonkeyPatch, own_turn: str, listens: bool
 ) -> None:
     monkeypatch.setattr(turn, "_STRANGER_S", 0.5)
     monkeypatch.setattr(turn, "_ASK_EVERY_S", 0.1)
     mine = Turn()
-    with stranger(name, listens=listens):
+    with stranger(own_turn, listens=listens):
         assert 0.4 < waits_s(mine) < 10
         assert waits_s(mine) < 0.4
 
 
 @needs_root
-def test_another_user_who_measures_is_waited_for(name: str) -> None:
-    with stranger(name, listens=True) as other:
+def test_another_user_who_measures_is_waited_for(own_turn: str) -> None:
+    with stranger(own_turn, listens=True) as other:
 
         async def run() -> list[str]:
             said = []
@@ -138,13 +131,13 @@ def test_without_any_private_folder_there_are_turns_still(
     assert len(running) == 8
 
 
-def test_one_that_is_cancelled_while_it_waits_holds_nothing(name: str) -> None:
+def test_one_that_is_cancelled_while_it_waits_holds_nothing(own_turn: str) -> None:
     async def told(_: int) -> None:
         pass
 
     async def run() -> None:
         mine = Turn()
-        with stranger(name, listens=False), pytest.raises(TimeoutError):
+        with stranger(own_turn, listens=False), pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2), mine.taken(told):
                 pass
         async with asyncio.timeout(30), Turn().taken(told):

@@ -8,6 +8,8 @@ from advisor.advising.prober import Watcher
 from advisor.advising.source_turn import SourceTurn
 from advisor.agent.turn import Turn
 
+pytestmark = pytest.mark.usefixtures("own_turn")
+
 # Of a network for documentation: no host has it.
 ELSEWHERE = "192.0.2.1"
 
@@ -32,12 +34,6 @@ def is_free() -> bool:
         return other.take_back()
     finally:
         other.lend()
-
-
-@pytest.fixture(autouse=True)
-def _own_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A common turn of its own: other programs of this host may be measuring."""
-    monkeypatch.setattr("advisor.agent.turn._NAME", "data-transfer-advisor/test-of-source-turn")
 
 
 def test_others_wait_while_a_probe_is_sent_elsewhere() -> None:
