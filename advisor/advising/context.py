@@ -30,8 +30,14 @@ from advisor.runtime.stop import Stopped
 
 # Failures independent of the setting: the files or the disks cause them.
 _HOPELESS: Final = frozenset({FailureKind.NO_ACCESS, FailureKind.DISK_FULL})
-# Failures that may be temporary. A setting that the kernel rejects will be rejected again.
-_WORTH_A_RETRY: Final = frozenset(FailureKind) - {FailureKind.REJECTED_SETTING} - _HOPELESS
+# Failures that may be temporary, each group retried once. A setting that the kernel rejects will be
+# rejected again. A lost agent says nothing of the setting, and often ends a probe before it is
+# noticed itself: of that probe and the next one, only the first would be retried.
+_LOST: Final = frozenset({FailureKind.PEER_GONE})
+_RETRIED: Final = (
+    _LOST,
+    frozenset(FailureKind) - _LOST - _HOPELESS - {FailureKind.REJECTED_SETTING},
+)
 # A probe that began in time may end this much later: connecting may fail slowly, and a tool's probe
 # is over when its files are.
 _LATE_S: Final = 3.0
@@ -135,16 +141,18 @@ class Context:
     async def measure(
         self, subject: str, setting: Setting, purpose: ProbePurpose, least_bps: float = 0.0
     ) -> PendingProbe:
-        """One probe, with one retry. Raises Stopped, PeerLost, OutOfTime, StoreError.
+        """One probe, with its retries. Raises Stopped, PeerLost, OutOfTime, StoreError.
 
         `record` stores it, after the method has been told. `least_bps`: see `Watcher`.
         """
         ordinal = self.recorder.next_ordinal()
         self._probe_events.started(ordinal, subject, setting, purpose)
         probed = await self._probe(ordinal, subject, setting, least_bps)
-        if isinstance(probed.outcome, Failure) and probed.outcome.kind in _WORTH_A_RETRY:
-            first = PendingProbe(ordinal, subject, setting, purpose, probed)
-            await self.record(first, retried=True)
+        left = list(_RETRIED)
+        while group := next((kinds for kinds in left if _failed_by(probed, kinds)), None):
+            left.remove(group)
+            failed = PendingProbe(ordinal, subject, setting, purpose, probed)
+            await self.record(failed, retried=True)
             probed = await self._probe(ordinal, subject, setting, least_bps)
         return PendingProbe(ordinal, subject, setting, purpose, probed)
 
@@ -212,3 +220,7 @@ class Context:
             self.events.emit(ev.Resumed)
         if stop.is_set():
             raise Stopped
+
+
+def _failed_by(probed: Probed, kinds: frozenset[FailureKind]) -> bool:
+    return isinstance(probed.outcome, Failure) and probed.outcome.kind in kinds

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -60,6 +61,7 @@ class ProbeRecorder:
         self._request = request
         self._path = path
         self._ordinals = ordinals or itertools.count(len(earlier) + 1)
+        self._tries: Counter[int] = Counter()
         self.probes = list(earlier)
 
     def next_ordinal(self) -> int:
@@ -77,11 +79,14 @@ class ProbeRecorder:
         """Store a probe and what foreign code printed in it. Raises StoreError.
 
         `rtt_s`: the smoothed round-trip time. `method`: the search that was told the outcome.
-        `retried`: whether the probe failed and is repeated.
+        `retried`: whether the probe failed and is repeated; it may be so twice.
         """
         record = self._record_of(pending, rtt_s, method)
         self.probes.append(record)
-        name = f"{pending.ordinal:04d}{'-first-try' if retried else ''}"
+        name = f"{pending.ordinal:04d}"
+        if retried:
+            self._tries[pending.ordinal] += 1
+            name += f"-try-{self._tries[pending.ordinal]}"
         await asyncio.to_thread(self._save, record, name, pending.probed.raw_output)
 
     def _record_of(self, pending: PendingProbe, rtt_s: float, method: Method | None) -> ProbeRecord:

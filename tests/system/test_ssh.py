@@ -47,8 +47,9 @@ def test_the_connection_cut_in_the_middle(
     failed = [
         e for e in run.events if e["event"] == "probe_ended" and e["result"]["outcome"] == "failed"
     ]
-    assert failed[0]["result"]["kind"] == "peer gone", failed
-    # On a busy host the new agent's first probe may fail too.
+    # The probe's own connections may end before the agent's end is noticed.
+    kinds = {one["result"]["kind"] for one in failed}
+    assert {"peer gone"} <= kinds <= {"peer gone", "reset"}, failed
     assert all(one["retried"] for one in failed), failed
     assert run.events[-1]["incomplete"] is False
     assert wait_until(lambda: not children_left(tmp_path))

@@ -16,7 +16,10 @@ _MEANINGS: Final = (
     ("timed out", FailureKind.TIMED_OUT),
     ("unreachable", FailureKind.REFUSED),
     ("no route", FailureKind.REFUSED),
-    ("reset", FailureKind.RESET),
+    ("reset by peer", FailureKind.RESET),
+    # What the kernel says of a connection that is used again after that.
+    ("broken pipe", FailureKind.RESET),
+    ("not connected", FailureKind.RESET),
     ("closed unexpectedly", FailureKind.PEER_GONE),
     ("has terminated", FailureKind.PEER_GONE),
 )

@@ -81,10 +81,11 @@ async def test_what_foreign_code_printed_is_kept_by_the_number_of_the_probe() ->
     store = FakeStore()
     made = recorder(store)
     number = made.next_ordinal()
-    await made.record(pending(number, failed(), raw=b"first"), 0.05, retried=True)
-    await made.record(pending(number, measured(8e6), raw=b"second"), 0.05)
+    for raw in (b"first", b"second"):
+        await made.record(pending(number, failed(), raw=raw), 0.05, retried=True)
+    await made.record(pending(number, measured(8e6), raw=b"third"), 0.05)
     await made.record(pending(made.next_ordinal(), measured(8e6)), 0.05)
-    assert store.raw == {"0001-first-try": b"first", "0001": b"second"}
+    assert store.raw == {"0001-try-1": b"first", "0001-try-2": b"second", "0001": b"third"}
 
 
 @pytest.mark.asyncio
