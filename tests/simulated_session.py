@@ -50,10 +50,18 @@ _NETWORK_SPREAD: Final = 0.03
 
 
 class SimulatedSession:
-    """`method`: of the search. `left_s`: of the budget."""
+    """`method`: of the search. `left_s`: of the budget.
+
+    `names`: of the files; then the tool moves whole ones, in the order of their names.
+    """
 
     def __init__(
-        self, path: SimulatedPath, sizes: Sequence[int], seed: int, method: str = "bayes"
+        self,
+        path: SimulatedPath,
+        sizes: Sequence[int],
+        seed: int,
+        method: str = "bayes",
+        names: Sequence[str] | None = None,
     ) -> None:
         self._path = path
         self._rng = np.random.default_rng([seed, 1])
@@ -82,9 +90,13 @@ class SimulatedSession:
             destination_path="/there/",
             method=method,
         )
-        files = [FileEntry(f"{number:06d}", size, 0) for number, size in enumerate(sizes)]
+        self._keeps_names = names is not None
+        names = names or [f"{number:06d}" for number in range(len(sizes))]
+        files = [FileEntry(name, size, 0) for name, size in zip(names, sizes, strict=True)]
         at_once = ToolLimits().max_concurrency
-        self._slicer = Slicer(files, self.dataset.sizes, at_once, self._rng)
+        self._slicer = Slicer(
+            files, self.dataset.sizes, at_once, self._rng, whole=self._keeps_names
+        )
         self._length = transfer_length(path.rtt_s)
         self._stretch = 1.0
         self.probes: list[ProbeRecord] = []
@@ -157,6 +169,8 @@ class SimulatedSession:
         data_s = self._length.data_s * self._stretch
         wanted = slice_bytes(1.1 * expected([setting])[0], data_s, self.dataset.total_bytes)
         parts = self._slicer.take(wanted)
+        if self._keeps_names:
+            parts.sort(key=lambda part: part.file.name)
         ran = simulate(
             self._path,
             [part.size_bytes for part in parts],
@@ -173,7 +187,11 @@ class SimulatedSession:
             steady_from=0,
             settled=ran.is_whole,
             elapsed_s=ran.elapsed_s,
-            work=moved_work(parts, math.inf if ran.is_whole else ran.moved_bytes),
+            work=moved_work(
+                parts,
+                math.inf if ran.is_whole else ran.moved_bytes,
+                ran.arrived if self._keeps_names and not ran.is_whole else None,
+            ),
         )
 
     def _search(self) -> None:

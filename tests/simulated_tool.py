@@ -92,13 +92,13 @@ class SimulatedPath:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """`moved_files`: those that arrived complete. `is_whole`: it ran to its end."""
+    """`arrived`: for each file whether it is complete. `is_whole`: it ran to its end."""
 
     elapsed_s: float
     begun_s: float
     intervals: list[Interval]
     moved_bytes: int
-    moved_files: int
+    arrived: list[bool]
     is_whole: bool
 
 
@@ -142,7 +142,8 @@ class _Transfer:
         self._most = path.stream_bps * path.rtt_s / 8 * np.exp(rng.normal(0, 0.1, workers))
         self._busy = np.zeros(workers, dtype=bool)
         self._next = 0
-        self._done = 0
+        self._file = np.zeros(workers, dtype=int)
+        self._arrived = [False] * len(sizes)
         self._turn_over_s = 0.0
 
     def _begin(self, worker: int) -> bool:
@@ -150,6 +151,7 @@ class _Transfer:
         if self._next >= len(self._sizes):
             return False
         self._left[worker] = self._sizes[self._next]
+        self._file[worker] = self._next
         self._next += 1
         self._turn_over_s = max(self._turn_over_s, self._ready_s[worker]) + self._path.turn_s
         if self._path.turn_s:
@@ -178,14 +180,14 @@ class _Transfer:
             self._window = np.minimum(self._window * growth, self._most)
             moved += float(given.sum())
             for worker in ((self._left <= 0.5) & self._busy & (active_s > 0)).nonzero()[0]:
-                self._done += 1
+                self._arrived[self._file[worker]] = True
                 self._busy[worker] = False
                 used_s = given[worker] / max(ask[worker], 1.0)
                 self._ready_s[worker] = max(self._ready_s[worker], now) + min(used_s, step_s)
                 # Small files: several may fit in one step.
                 while self._begin(worker) and self._ready_s[worker] < now:
                     moved += self._left[worker]
-                    self._done += 1
+                    self._arrived[self._file[worker]] = True
                     self._left[worker] = 0.0
                     self._busy[worker] = False
             now += step_s
@@ -204,6 +206,6 @@ class _Transfer:
             begun_s=first,
             intervals=intervals,
             moved_bytes=round(moved),
-            moved_files=self._done,
+            arrived=self._arrived,
             is_whole=whole,
         )

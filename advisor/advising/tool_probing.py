@@ -13,6 +13,12 @@ import msgspec
 import numpy as np
 
 from advisor.advising.prober import Probed, Watcher
+from advisor.advising.tool_measurement import (
+    ProbeFailed,
+    measurement_of,
+    peak_bps,
+    with_write_back,
+)
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.api.tool import (
@@ -24,16 +30,15 @@ from advisor.api.tool import (
     TransferOrder,
     TransferTool,
 )
-from advisor.domain.dataset import Dataset
+from advisor.domain.dataset import Dataset, Work
 from advisor.domain.file_io import IO_MODE, STRIPES, tool_setting
-from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement, Outcome
+from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
 from advisor.domain.space import Setting, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
-from advisor.models.steadiness import relative_error, start_up_length
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
@@ -51,15 +56,6 @@ small slice on a long path consists of start-up only, and its mean would make th
 small."""
 
 _SUPPOSED_BPS: Final = 1e9
-_FEW_INTERVALS: Final = 4
-
-
-class _ProbeFailed(ValueError):
-    """A probe that gave no throughput."""
-
-    def __init__(self, kind: FailureKind, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 class _Slice(msgspec.Struct, frozen=True):
@@ -108,6 +104,7 @@ class ToolProber:
         self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
         self._scratch: str | None = None
         self._not_kept = ""
+        self._around_s = 0.0
         self.stretch = 1.0
         self.writes_back = False
         self.kept = Kept()
@@ -141,8 +138,8 @@ class ToolProber:
         self._expected = expected
 
     def next_probe_s(self) -> float:
-        """The time that one more probe usually takes, in seconds."""
-        return self._length.usual_s * self.stretch
+        """The time that one more probe usually takes, in seconds, with what is done around it."""
+        return self._length.usual_s * self.stretch + self._around_s
 
     @property
     def folder(self) -> str:
@@ -160,12 +157,15 @@ class ToolProber:
             raise
         except PeerError as error:
             outcome = _failure(FailureKind.NO_ACCESS, str(error), began_s)
-        except _ProbeFailed as failed:
+        except ProbeFailed as failed:
             outcome = _failure(failed.kind, str(failed), began_s)
         except OSError as error:
             outcome = _failure(
                 FailureKind.NO_ACCESS, f"{error.filename}: {error.strerror}", began_s
             )
+        else:
+            took_s = asyncio.get_running_loop().time() - began_s
+            self._around_s = max(0.0, took_s - outcome.elapsed_s)
         return Probed(outcome, raw)
 
     async def _measured(
@@ -187,10 +187,10 @@ class ToolProber:
                 await self._remove_scratch(link)
 
     def _check_flows(self, setting: Setting) -> None:
-        """Raises _ProbeFailed, without any traffic, where the server refused as many before."""
+        """Raises ProbeFailed, without any traffic, where the server refused as many before."""
         flows = flows_of(setting, flow_names())
         if self.refused and flows >= (least := min(self.refused)):
-            raise _ProbeFailed(
+            raise ProbeFailed(
                 FailureKind.REJECTED_SETTING,
                 f"not tried, as the server refused {least} connections: {self.refused[least]}",
             )
@@ -204,13 +204,13 @@ class ToolProber:
     def _server_port(self, setting: Setting) -> int:
         """Where the server listens that the tool sends to, -1 if not known, 0 without one.
 
-        Raises _ProbeFailed.
+        Raises ProbeFailed.
         """
         piece = Piece(source=self._places.source, target=self.folder, size_bytes=1)
         try:
             steps = self._tool.steps(self._order(setting, (piece,)))
         except ValueError as error:
-            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
+            raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         if any(step.side == "destination" or step.as_login for step in steps):
             return 0
         return steps[-1].server_port or steps[-1].control_port or -1
@@ -235,7 +235,7 @@ class ToolProber:
         try:
             parts = self._slicer.take(wanted)
         except ValueError as error:
-            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
+            raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         source = self._places.source
         pieces = tuple(
             Piece(
@@ -290,41 +290,46 @@ class ToolProber:
             return await run_steps(link, self._tool, order, run_source)
         except ValueError as error:
             # No other setting helps with what a tool cannot move.
-            raise _ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
+            raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
 
     async def _outcome(
         self, link: AgentLink, setting: Setting, taken: _Slice, ran: Ran
     ) -> Measurement:
-        """The result of the run. Raises _ProbeFailed."""
+        """The result of the run. Raises ProbeFailed."""
         for part, piece in zip(taken.parts, taken.pieces, strict=True):
             if not is_unchanged(Path(piece.source), part.file):
                 message = f"{piece.source} changed or disappeared while it was read"
-                raise _ProbeFailed(FailureKind.FILES_CHANGED, message)
+                raise ProbeFailed(FailureKind.FILES_CHANGED, message)
         if isinstance(self._tool, LimitedTool) and (
             why := self._tool.refusal(ran.output, ran.errors)
         ):
             flows = flows_of(setting, flow_names())
             self.refused[flows] = why
-            raise _ProbeFailed(FailureKind.REJECTED_SETTING, why)
+            raise ProbeFailed(FailureKind.REJECTED_SETTING, why)
         if ran.status is not None:
             trouble = self._tool.trouble(ran.status, ran.output, ran.errors)
             if trouble:
-                raise _ProbeFailed(trouble.kind, trouble.message)
+                raise ProbeFailed(trouble.kind, trouble.message)
             await _check_sizes(link, taken.pieces)
-        if not ran.intervals or ran.moved_bytes <= 0:
-            raise _ProbeFailed(
-                FailureKind.TIMED_OUT, f"no data arrived within {ran.elapsed_s:.0f} s of the start"
-            )
         measurement = msgspec.structs.replace(
-            measurement_of(ran),
-            work=moved_work(taken.parts, math.inf if ran.status == 0 else ran.moved_bytes),
+            measurement_of(ran), work=await self._work(link, taken, ran)
         )
         if self.writes_back or IO_MODE in setting:
             # Compared by when the data are on the disk: buffered writing is over in memory before.
             written_s = await link.sync([piece.target for piece in taken.pieces])
             measurement = with_write_back(measurement, ran.moved_bytes, written_s)
-        self._peak_bps = max(self._peak_bps, _peak_bps(ran.intervals))
+        self._peak_bps = max(self._peak_bps, peak_bps(ran.intervals))
         return measurement
+
+    async def _work(self, link: AgentLink, taken: _Slice, ran: Ran) -> Work:
+        """What was moved; of a tool with an order of its own, stopped, file by file."""
+        if ran.status == 0:
+            return moved_work(taken.parts, math.inf)
+        if not self._keeps_names:
+            return moved_work(taken.parts, ran.moved_bytes)
+        sizes = await link.sizes([piece.target for piece in taken.pieces])
+        arrived = [not is_short(*one) for one in zip(taken.pieces, sizes, strict=True)]
+        return moved_work(taken.parts, ran.moved_bytes, arrived)
 
     async def _keep(self, link: AgentLink, taken: _Slice) -> None:
         """Move complete files to their place; of a single file, count the bytes that are there.
@@ -364,69 +369,11 @@ class ToolProber:
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:
-    """Check that everything arrived. Raises _ProbeFailed."""
+    """Check that everything arrived. Raises ProbeFailed."""
     sizes = await written_sizes(link.sizes, pieces)
     for piece, size in zip(pieces, sizes, strict=True):
         if is_short(piece, size):
-            raise _ProbeFailed(FailureKind.INCOMPLETE, shortage(piece, size))
-
-
-def measurement_of(ran: Ran) -> Measurement:
-    """The measurement of a transfer. Raises _ProbeFailed if nothing flowed."""
-    intervals = ran.intervals
-    first = start_up_length([i.throughput_bps for i in intervals])
-    if not _is_start_up(intervals, first):
-        first = 0
-    counted = intervals[first:]
-    bps = _mean_bps(counted)
-    if bps <= 0:
-        raise _ProbeFailed(FailureKind.TIMED_OUT, "the data stopped flowing")
-    return Measurement(
-        throughput_bps=bps,
-        stderr_bps=relative_error(counted) * bps if len(counted) > 1 else 0.0,
-        intervals=intervals,
-        steady_from=first,
-        settled=ran.status == 0,
-        elapsed_s=ran.elapsed_s,
-        retransmits=ran.retransmits,
-        rtt_s=ran.rtt_s,
-        overhead_s=ran.elapsed_s - ran.moved_bytes * 8 / bps,
-    )
-
-
-def with_write_back(measurement: Measurement, moved_bytes: int, written_s: float) -> Measurement:
-    """The measurement as if its data had flowed until they were on the disk, `written_s` later."""
-    bits = moved_bytes * 8
-    slower = 1 / (1 + written_s * measurement.throughput_bps / bits)
-    return msgspec.structs.replace(
-        measurement,
-        throughput_bps=measurement.throughput_bps * slower,
-        stderr_bps=measurement.stderr_bps * slower,
-        elapsed_s=measurement.elapsed_s + written_s,
-    )
-
-
-def _is_start_up(intervals: Sequence[Interval], first: int) -> bool:
-    """Whether the part before `first` is slower than the rest.
-
-    If it is faster, the rest is the end of a slice, when the last files are under way: that is part
-    of the result as well. If there are very few intervals, each may hold a file more or less.
-    """
-    if not first or len(intervals) <= _FEW_INTERVALS:
-        return False
-    return _mean_bps(intervals[:first]) < _mean_bps(intervals[first:])
-
-
-def _mean_bps(part: Sequence[Interval]) -> float:
-    lasted_s = part[-1].end_s - part[0].start_s
-    return sum(one.received_bytes for one in part) * 8 / lasted_s
-
-
-def _peak_bps(intervals: Sequence[Interval]) -> float:
-    """The highest mean over a contiguous quarter of the time."""
-    length = max(1, len(intervals) // 4)
-    starts = range(len(intervals) - length + 1)
-    return max(_mean_bps(intervals[start : start + length]) for start in starts)
+            raise ProbeFailed(FailureKind.INCOMPLETE, shortage(piece, size))
 
 
 def _failure(kind: FailureKind, message: str, began_s: float) -> Failure:

@@ -4,12 +4,16 @@ A transfer of many files depends on the files as much as on the bytes: each cost
 trips and disk operations. So a slice has the dataset's mix of sizes: each class of sizes
 contributes the same fraction of its bytes. Files too large for that are cut: a range of each, over
 as many files as would be in flight at once, so that concurrency has the same effect in the slice as
-in the whole.
+in the whole. Where files cannot be cut, a slice has as many large ones, and of every other class
+the same fraction: more than a probe has time for, which ends it.
 
 Within a slice the classes are interleaved: each class's parts are spread evenly over it. So every
 beginning of a slice has that mix too, and a probe that is stopped early still represents the whole.
+Tools that cannot cut files move them in an order of their own, and what arrived is counted file by
+file.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -23,6 +27,7 @@ _LEAST_RANGE_BYTES: Final = 4 * 2**20
 """Below this the cost of a range is mostly that of a file, however few bytes it has."""
 
 _GRAIN_BYTES: Final = 2**20
+_SMALL: Final = 1e-6
 
 
 class FileEntry(msgspec.Struct, frozen=True):
@@ -59,28 +64,37 @@ class _Class:
 
     def __init__(self, one: SizeBin, files: list[FileEntry], share: float) -> None:
         _, self.count, self.total_bytes = one
+        self.mean_bytes = self.total_bytes / self.count
         self.share = share
         self._files = files
         self._next = 0
         self._offsets: dict[str, int] = {}
         self.owed_bytes = 0.0
 
-    def take(self, wanted_bytes: float, at_once: int, *, whole: bool) -> list[Part]:
-        """Parts of about `wanted_bytes`; less than a file is owed to the next slice.
-
-        `whole`: no file is cut, so that large ones are more bytes than wanted.
-        """
+    def take(self, wanted_bytes: float, at_once: int) -> list[Part]:
+        """Parts of about `wanted_bytes`; less than a file is owed to the next slice."""
         self.owed_bytes += wanted_bytes
         pieces = min(self.count, at_once)
         each = self.owed_bytes / pieces
-        if whole and self.total_bytes / self.count > max(each, _LEAST_RANGE_BYTES):
-            self.owed_bytes = 0.0
-            return [self._next_whole() for _ in range(min(pieces, len(self._files)))]
-        if each >= _LEAST_RANGE_BYTES and self.total_bytes / self.count > each:
+        if each >= _LEAST_RANGE_BYTES and self.mean_bytes > each:
             return self._ranges(pieces, each)
-        if self.total_bytes / self.count > self.owed_bytes >= _LEAST_RANGE_BYTES:
+        if self.mean_bytes > self.owed_bytes >= _LEAST_RANGE_BYTES:
             return self._ranges(max(1, int(self.owed_bytes // _LEAST_RANGE_BYTES)), None)
         return self._whole_files()
+
+    def least_fraction(self, fraction: float, at_once: int) -> float:
+        """The fraction of its files that is as many as can be in flight, if they are so large that
+        `fraction` of its bytes is not; else 0."""
+        pieces = min(self.count, at_once)
+        each = fraction * self.total_bytes / pieces
+        return pieces / self.count if self.mean_bytes > max(each, _LEAST_RANGE_BYTES) else 0.0
+
+    def take_whole(self, fraction: float) -> list[Part]:
+        """This fraction of its files, as far as they are known; less than one is owed."""
+        self.owed_bytes += fraction * self.total_bytes
+        number = min(int(self.owed_bytes / self.mean_bytes + _SMALL), len(self._files))
+        self.owed_bytes = min(self.owed_bytes - number * self.mean_bytes, self.mean_bytes)
+        return [self._next_whole() for _ in range(number)]
 
     def _whole_files(self) -> list[Part]:
         parts: list[Part] = []
@@ -135,8 +149,8 @@ class Slicer:
     """Takes slices of a dataset, each of files other than the previous ones while there are any.
 
     `files`: those that are known, at least one of every bin of `sizes` that has bytes. `at_once`:
-    maximum number in flight. `whole`: no file is cut: of large ones, as many as can be in flight
-    are taken, however many bytes they have, and time has to end the probe.
+    maximum number in flight. `whole`: no file is cut, so that a slice may have more bytes than are
+    wanted, and time has to end the probe.
     """
 
     def __init__(
@@ -167,14 +181,21 @@ class Slicer:
             raise ValueError("none of its files can be moved")
         wanted_bytes = min(wanted_bytes, self.total_bytes)
         placed: list[tuple[float, Part]] = []
-        for one in self._classes:
-            parts = one.take(wanted_bytes * one.share, self._at_once, whole=self._whole)
+        for parts in self._taken(wanted_bytes):
             places = (np.arange(len(parts)) + self._rng.random(len(parts))) / max(1, len(parts))
             placed += zip(places.tolist(), parts, strict=True)
         if not placed:
             most_owed = max(self._classes, key=lambda one: one.owed_bytes)
             return [most_owed.one_part(whole=self._whole)]
         return [part for _, part in sorted(placed, key=lambda pair: pair[0])]
+
+    def _taken(self, wanted_bytes: float) -> list[list[Part]]:
+        """The parts of each class."""
+        if not self._whole:
+            return [one.take(wanted_bytes * one.share, self._at_once) for one in self._classes]
+        fraction = wanted_bytes / self.total_bytes
+        least = [one.least_fraction(fraction, self._at_once) for one in self._classes]
+        return [one.take_whole(max(fraction, *least)) for one in self._classes]
 
     def give_back(self, parts: Sequence[Part]) -> None:
         """Take ranges that did not arrive again in the next slice."""
@@ -183,22 +204,27 @@ class Slicer:
                 one.give_back(part)
 
 
-def moved_work(parts: Sequence[Part], moved_bytes: float) -> Work:
-    """What was moved of a slice in its order when it was stopped after so many bytes.
+def moved_work(
+    parts: Sequence[Part], moved_bytes: float, arrived: Sequence[bool] | None = None
+) -> Work:
+    """What was moved of a slice when it was stopped after so many bytes.
 
-    The file that is then under way counts as the fraction that was moved.
+    `arrived`: which parts are complete, None if they are moved in the slice's order. What was moved
+    beyond these counts as the fraction of a file that it is.
     """
-    sizes: list[float] = []
-    left = moved_bytes
-    for part in parts:
-        if part.size_bytes > left:
-            break
-        left -= part.size_bytes
-        sizes.append(part.size_bytes)
-    else:
+    in_order = arrived is None
+    if arrived is None:
+        ends = itertools.accumulate(part.size_bytes for part in parts)
+        arrived = [end <= moved_bytes for end in ends]
+    sizes = [part.size_bytes for part in itertools.compress(parts, arrived)]
+    missing = [part.size_bytes for part, is_here in zip(parts, arrived, strict=True) if not is_here]
+    if not missing:
         return Work.of_sizes(sizes)
-    whole = Work.of_sizes([*sizes, left], is_cut=True)
-    return msgspec.structs.replace(whole, files=len(sizes) + left / part.size_bytes)
+    # Of those under way, one with many bytes is the more likely.
+    under_way = missing[0] if in_order else sum(size**2 for size in missing) / sum(missing)
+    left = max(0.0, moved_bytes - sum(sizes))
+    cut = Work.of_sizes([*sizes, left], is_cut=True)
+    return msgspec.structs.replace(cut, files=len(sizes) + left / under_way)
 
 
 def whole_bps(throughput_bps: float, overhead_s: float, total_bytes: int) -> float:

@@ -108,19 +108,32 @@ def drawn_case(number: int) -> tuple[str, SimulatedPath, list[int]]:
     return kind, path, sizes.tolist()
 
 
-class _Whole:
-    """Moves a whole dataset, its files in an order of their own, as those of a folder are."""
+def drawn_names(number: int, sizes: list[int]) -> list[str]:
+    """Names for the files of a case. Of every second one they tell the size, as where the small
+    files are in one folder and the large ones in another."""
+    order = np.random.default_rng([number, 97]).permutation(len(sizes))
+    if number % 2:
+        order = np.argsort(np.argsort(np.array(sizes)))
+    return [f"{place:06d}" for place in order]
 
-    def __init__(self, path: SimulatedPath, sizes: list[int], number: int) -> None:
+
+class _Whole:
+    """Moves a whole dataset, its files in the order of their names, else in one of its own in each
+    run, as those of a folder are."""
+
+    def __init__(
+        self, path: SimulatedPath, sizes: list[int], number: int, names: list[str] | None
+    ) -> None:
         self._path = path
         self._sizes = np.array(sizes)
+        self._order = None if names is None else np.argsort(names)
         self._number = number
 
     def seconds(self, setting: Setting, run: int, ceiling_s: float = np.inf) -> float | None:
         """Run number `run`; None if it is over the ceiling."""
         rng = np.random.default_rng([self._number, run])
-        sizes = rng.permutation(self._sizes).tolist()
-        ran = simulate(self._path, sizes, setting, rng, ceiling_s)
+        order = rng.permutation(len(self._sizes)) if self._order is None else self._order
+        ran = simulate(self._path, self._sizes[order].tolist(), setting, rng, ceiling_s)
         return ran.elapsed_s if ran.is_whole else None
 
     def runs(self, setting: Setting, count: int) -> list[float]:
@@ -129,12 +142,13 @@ class _Whole:
         return [seconds for seconds in found if seconds is not None]
 
 
-def try_case(number: int) -> Tried:
-    """Session, runs and sweep."""
+def try_case(number: int, *, whole_files: bool = False) -> Tried:
+    """Session, runs and sweep. `whole_files`: the tool cuts none, and moves them by their names."""
     kind, path, sizes = drawn_case(number)
-    session = SimulatedSession(path, sizes, number)
+    names = drawn_names(number, sizes) if whole_files else None
+    session = SimulatedSession(path, sizes, number, names=names)
     advice = session.run()
-    whole = _Whole(path, sizes, number)
+    whole = _Whole(path, sizes, number, names)
     runs_s = whole.runs(advice.setting, _RUNS)
     ratios = {
         one.role: one.ratio or Estimate(1.0, (1.0, 1.0))
@@ -282,7 +296,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     done = {one.case for one in results.lines}
     for number in range(options.first, options.first + options.cases):
         if str(number) not in done:
-            tried = try_case(number)
+            tried = try_case(number, whole_files=options.whole_files)
             results.add(tried)
             print(
                 f"{number} {tried.kind}: share {tried.share:.3f}, inside {tried.inside}", flush=True
@@ -296,6 +310,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--cases", type=int, default=100, help="how many [100]")
     parser.add_argument("--first", type=int, default=2000, help="number of the first one [2000]")
+    parser.add_argument(
+        "--whole-files", action="store_true", help="with a tool that cuts no file, as rsync"
+    )
     parser.add_argument(
         "--out",
         type=Path,

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from advisor import registry
-from advisor.advising.tool_probing import ToolProber, measurement_of, with_write_back
+from advisor.advising.tool_measurement import measurement_of, with_write_back
+from advisor.advising.tool_probing import ToolProber
 from advisor.api.tool import Piece
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
@@ -108,3 +110,42 @@ async def test_where_direct_io_is_a_choice_every_probe_ends_on_the_disk(
     prober._own_folder.cleanup()
     assert link.synced == ([piece.target] if synced else [])
     assert found.throughput_bps == pytest.approx(8e9 / (2 if synced else 1))
+
+
+class _SmallOnesFirst:
+    """A destination at which the small files are complete, and the others have no name yet."""
+
+    async def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        return [1000 if "small" in path else None for path in paths]
+
+
+@pytest.mark.asyncio
+async def test_of_a_stopped_tool_with_an_order_of_its_own_each_file_is_counted(
+    tmp_path: Path,
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.small").write_bytes(b"x" * 1000)
+        (tmp_path / f"{number}.large").write_bytes(b"x" * 10_000)
+    request = AdviceRequest(
+        destination=Endpoint("dtn2"),
+        tool="rsync",
+        dataset=Dataset(
+            total_bytes=55_000,
+            path=str(tmp_path),
+            files=10,
+            sizes=((9, 5, 5000), (13, 5, 50_000)),
+        ),
+        destination_path="/store/",
+    )
+    prober = ToolProber.of(registry.transfer_tool("rsync"), request, a_path(), 55_000, 4)
+    prober._scratch = "/store/.advisor-1"
+    setting: Setting = {"concurrency": 4, "parallelism": 1}
+    taken = prober._slice(setting)
+    link: Any = _SmallOnesFirst()
+    ran = msgspec.structs.replace(_ran([0.016]), status=None)
+    found = await prober._outcome(link, setting, taken, ran)
+    prober._own_folder.cleanup()
+    assert found.work
+    assert found.work.is_cut
+    assert found.work.files == pytest.approx(5 + 1.1)
+    assert found.work.total_bytes == 16_000

@@ -139,6 +139,37 @@ def test_whole_files_are_as_many_as_can_be_in_flight_however_large() -> None:
         assert sum(part.size_bytes == 500 * MIB for part in parts) == 4
 
 
+def test_a_slice_of_whole_files_has_the_mix_of_the_whole() -> None:
+    groups = ((2000, 100_000), (100, 2 * MIB), (20, 50 * MIB))
+    files, bins = _files(*groups)
+    slicer = Slicer(files, bins, 4, np.random.default_rng(1), whole=True)
+    for _ in range(3):
+        parts = slicer.take(10 * MIB)
+        for number, (count, _) in enumerate(groups):
+            mine = [part for part in parts if part.file.name.startswith(f"{number}/")]
+            assert len(mine) == pytest.approx(count * 4 / 20, abs=1)
+
+
+def test_less_than_a_whole_file_is_owed() -> None:
+    files, bins = _files((3, MIB), (90, 1000))
+    slicer = Slicer(files, bins, 2, np.random.default_rng(1), whole=True)
+    taken = [part for _ in range(30) for part in slicer.take((3 * MIB + 90_000) / 30)]
+    assert sum(part.size_bytes == MIB for part in taken) == 3
+    assert sum(part.size_bytes == 1000 for part in taken) == 90
+
+
+def test_what_arrived_in_another_order_counts_file_by_file() -> None:
+    parts = [Part(FileEntry(str(n), size, 0), 0, size) for n, size in enumerate((10, 30, 100))]
+    work = moved_work(parts, 90, [True, False, False])
+    assert work.is_cut
+    assert work.total_bytes == 90
+    # Of what is under way, 80 bytes, most is of the file of 100.
+    assert work.files == pytest.approx(1 + 80 * 130 / (30**2 + 100**2))
+    # The kernel may have counted less than what has arrived.
+    assert moved_work(parts, 5, [True, True, False]).total_bytes == 40
+    assert not moved_work(parts, 5, [True, True, True]).is_cut
+
+
 def test_a_single_file_is_never_cut_where_it_must_be_whole() -> None:
     files, bins = _files((1, 10**9))
     slicer = Slicer(files, bins, 16, np.random.default_rng(1), whole=True)
