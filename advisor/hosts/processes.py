@@ -82,10 +82,12 @@ class Child:
 
     async def _let_go(self) -> None:
         self.stdin.close()
+        # Python 3.11 waits for the pipes too, and one whose buffer is full is closed only when it
+        # has been read: a child that was ended in the middle of its output would never have ended.
+        drains = [self._drain, asyncio.create_task(_to_its_end(self.stdout))]
         await self._process.wait()
         # In Python 3.11.2 and 3.14 the process may have ended before its pipes have. A grandchild
         # that left the group may hold them open; do not wait for it.
-        drains = [self._drain, asyncio.create_task(_to_its_end(self.stdout))]
         await asyncio.wait(drains, timeout=0.2)
         for drain in drains:
             drain.cancel()
