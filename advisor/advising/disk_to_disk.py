@@ -29,6 +29,7 @@ from advisor.domain.file_io import (
     DESTINATION_DISK,
     IO_MODE,
     NETWORK,
+    SCRATCH_PREFIX,
     SOURCE_DISK,
     TOOL_IN_MEMORY,
     FileIoJob,
@@ -67,6 +68,7 @@ _MEMORY_SHARE: Final = 0.35
 """Measuring the tool from memory to memory has this multiple of its time held back, unless
 that is more than this fraction of what is left for the closing comparison."""
 
+_NO_AGENT: Final = "no agent runs at the destination"
 _MOST_SHARE: Final = 0.5
 """The fraction of the free space at the destination that a slice may take."""
 
@@ -189,19 +191,16 @@ class DiskToDisk:
             ToolProber.of, stage.tool, request, context.path, wanted, at_once
         )
         here = await asyncio.to_thread(filesystem_of, _folder_of(dataset))
-        there = await context.runner.link.folder(prober.folder)
-        if not there.writable:
-            raise ValueError(
-                f"--to {request.destination_path}: {there.folder} is not writable there: "
-                "create a writable folder, or give another one"
-            )
-        prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
+        there = await _folder_there(context, prober.folder)
+        if there:
+            prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
         if not prober.most_bytes:
-            raise ValueError(f"{there.folder} has no free space at the destination: free some")
-        both = takes_direct_io(here) and takes_direct_io(there)
+            raise ValueError(f"{prober.folder} has no free space at the destination: free some")
+        both = takes_direct_io(here) and there is not None and takes_direct_io(there)
         limits = msgspec.structs.replace(stage.limits, direct_io=both)
         # Files that stay were written at many settings: they keep the layout of their folder.
-        prober.writes_back = stripes = can_stripe(there) and not request.keep
+        stripes = there is not None and can_stripe(there) and not request.keep
+        prober.writes_back = stripes
         stage = msgspec.structs.replace(stage, limits=limits, stripes=stripes)
         absent: dict[str, str] = {}
         disks = _disks(context, here, there, absent, both_modes=_has_modes(stage.space(context)))
@@ -227,6 +226,9 @@ class DiskToDisk:
     async def _measure_network(self) -> None:
         """With the reference transport's defaults: one flow, and as many as Globus uses."""
         transport = registry.transport(traits.reference_transport())
+        if not self._context.path.destination.is_known:
+            _leave_out(self._context, self.absent, NETWORK, _NO_AGENT)
+            return
         if not (availability := transport.available()).ok:
             _leave_out(self._context, self.absent, NETWORK, availability.reason)
             return
@@ -299,6 +301,19 @@ def _expected(context: Context, settings: Sequence[Setting]) -> Sequence[float]:
     return expected(settings)
 
 
+async def _folder_there(context: Context, folder: str) -> Filesystem | None:
+    """The file system at the destination, None where no agent tells it. Raises ValueError."""
+    if not context.path.destination.is_known:
+        return None
+    there = await context.runner.link.folder(folder)
+    if not there.writable:
+        raise ValueError(
+            f"--to {context.request.destination_path}: {there.folder} is not writable there: "
+            "create a writable folder, or give another one"
+        )
+    return there
+
+
 async def _stage_of(request: AdviceRequest) -> ToolStage:
     profiled = request.profiled
     tool = registry.transfer_tool(profiled.tool)
@@ -343,7 +358,7 @@ def _memory(context: Context, tool: TransferTool, absent: dict[str, str]) -> Mem
 def _disks(
     context: Context,
     here: Filesystem,
-    there: Filesystem,
+    there: Filesystem | None,
     absent: dict[str, str],
     *,
     both_modes: bool,
@@ -352,6 +367,9 @@ def _disks(
     ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
     probers = {}
     for name, filesystem in ends.items():
+        if filesystem is None:
+            _leave_out(context, absent, name, _NO_AGENT)
+            continue
         is_here = name == SOURCE_DISK
         direction: IoDirection = "read" if is_here else "write"
         jobs = quick_jobs(direction, filesystem, both_modes=both_modes)
@@ -379,13 +397,20 @@ def _tell_plan(
     context: Context,
     prober: ToolProber,
     here: Filesystem,
-    there: Filesystem,
+    there: Filesystem | None,
     disks: Mapping[str, DiskProber],
 ) -> None:
     profiled = context.request.profiled
     total_bytes = profiled.dataset.total_bytes
-    notes = [*notes_on(here, "source"), *notes_on(there, "destination")]
-    if total_bytes > there.free_bytes:
+    notes = notes_on(here, "source")
+    if there is None:
+        notes.append(
+            "No agent is at the destination: if advisor is killed, a folder "
+            f"{SCRATCH_PREFIX}… stays in {prober.folder}, or in the nearest existing one above."
+        )
+    else:
+        notes += notes_on(there, "destination")
+    if there and total_bytes > there.free_bytes:
         notes.append(
             f"All of it ({format_bytes(total_bytes)}) exceeds the free space "
             f"at the destination ({format_bytes(there.free_bytes)})."

@@ -1,4 +1,7 @@
-"""The three ways to an agent: in this process, over the user's own ssh, and over TLS."""
+"""The ways to an agent: in this process, over the user's own ssh, and over TLS.
+
+Where no agent may run, a tool's server is reached, and something in this process stands in.
+"""
 
 import asyncio
 import contextlib
@@ -15,6 +18,8 @@ from advisor.agent.files import ANYWHERE
 from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.agent.secret import tls_context
 from advisor.agent.service import AgentService
+from advisor.agent.stand_in import StandIn
+from advisor.api.server_files import ServerFilesTool
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.problem import ProblemKind
 from advisor.domain.shell import shell_line
@@ -32,11 +37,15 @@ _OWN_PORT: Final = 9
 
 class Reached(msgspec.Struct, frozen=True):
     """An agent that answered: the conversation, its host's address for data, and TCP ports there
-    that answer handshakes, by which the RTT is measured."""
+    that answer handshakes, by which the RTT is measured.
+
+    `is_stand_in`: no agent is there, and what answers is in this process.
+    """
 
     link: AgentLink
     address: str
     answering_ports: tuple[int, ...]
+    is_stand_in: bool = False
 
 
 async def resolve(host: str) -> str:
@@ -50,7 +59,20 @@ async def resolve(host: str) -> str:
 
 async def reach_embedded() -> Reached:
     """The agent inside this process, for localhost."""
-    service = AgentService(files=ANYWHERE)
+    return Reached(await _embedded(AgentService(files=ANYWHERE)), "127.0.0.1", (_OWN_PORT,))
+
+
+async def reach_without_agent(tool: ServerFilesTool, host: str) -> Reached:
+    """The tool's server on this host, and in this process what stands in for an agent.
+
+    Raises PeerError with the remedy.
+    """
+    named, port = tool.server_address()
+    link = await _embedded(StandIn(tool))
+    return Reached(link, await resolve(named or host), (port,), is_stand_in=True)
+
+
+async def _embedded(service: AgentService) -> AgentLink:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours, limit=LINE_LIMIT_BYTES)
     its_reader, its_writer = await asyncio.open_connection(sock=theirs, limit=LINE_LIMIT_BYTES)
@@ -65,7 +87,7 @@ async def reach_embedded() -> Reached:
 
     link = AgentLink(reader, writer, close, explain)
     await link.greet(_CONNECT_S)
-    return Reached(link, "127.0.0.1", (_OWN_PORT,))
+    return link
 
 
 async def reach_tls(host: str, port: int, secret: str) -> Reached:

@@ -3,20 +3,24 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from typing import Final
 
 from advisor.agent import messages as m
-from advisor.agent.files import FileRights, FilesRefused, remove_scratch
+from advisor.agent.files import FilesRefused
 
-_PATIENCE_S: Final = 20.0
 _PAUSE_S: Final = 0.5
 
 
 class ScratchFolders:
-    """Those that one conversation has made, and has not asked to remove."""
+    """Those that one conversation has made, and has not asked to remove.
 
-    def __init__(self, rights: FileRights) -> None:
-        self._rights = rights
+    `remove`: removes one, or raises FilesRefused. It blocks. `retried_s`: how long that is retried.
+    """
+
+    def __init__(self, remove: Callable[[str], None], retried_s: float) -> None:
+        self._remove_one = remove
+        self._retried_s = retried_s
         self._folders: set[str] = set()
 
     def note(self, request: object, reply: m.Reply) -> None:
@@ -34,11 +38,12 @@ class ScratchFolders:
 
     def _remove(self) -> None:
         """In a thread, which ends its work also where the agent is told to end."""
-        deadline_s = time.monotonic() + _PATIENCE_S
-        while self._folders and time.monotonic() < deadline_s:
+        deadline_s = time.monotonic() + self._retried_s
+        while True:
             for folder in list(self._folders):
                 with contextlib.suppress(FilesRefused):
-                    remove_scratch(self._rights, folder)
+                    self._remove_one(folder)
                     self._folders.discard(folder)
-            if self._folders:
-                time.sleep(_PAUSE_S)
+            if not self._folders or time.monotonic() >= deadline_s:
+                return
+            time.sleep(_PAUSE_S)

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -16,14 +16,16 @@ import advisor
 from advisor import registry
 from advisor.agent import message_base as b
 from advisor.agent import messages as m
+from advisor.agent import target_messages as t
 from advisor.agent.delivery import Delivery
-from advisor.agent.files import NOWHERE, FileRights, FileWork
+from advisor.agent.files import NOWHERE, FileRights, FileWork, remove_scratch
 from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.agent.left_scratch import ScratchFolders
 from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.domain.measurement import FailureKind
+from advisor.hosts.checksums import Reading
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import data_interfaces
 from advisor.hosts.path_mtu import UdpEcho
@@ -33,8 +35,20 @@ _GREETING_S: Final = 10.0
 # Beyond the probe's own time limit: to connect, and for the request to close.
 _MARGIN_S: Final = 15.0
 _AT_WORK_EVERY_S: Final = 1.0
+_ABOUT_DATA: Final = (m.OpenEcho, m.OpenProbe, m.OpenProbes, m.RunStep)
 
 _ProbeReply: TypeAlias = m.ProbeReady | m.ProbeSample | m.ProbeEnded
+
+
+class Work(Protocol):
+    """One request on files in progress. `seen_bytes`: bytes read for it so far."""
+
+    seen_bytes: int
+
+    async def result(self, request: m.Work) -> m.Reply:
+        """The reply that ends the request. Cancelling ends what it started."""
+
+
 _Say: TypeAlias = Callable[[_ProbeReply], Awaitable[None]]
 _SayOfProbe: TypeAlias = Callable[[int, _ProbeReply], Awaitable[None]]
 
@@ -62,6 +76,24 @@ class AgentService:
         self.leaves_nothing = leaves_nothing
         self.turn = Turn(makes_files=not leaves_nothing)
         self.spares = Spares()
+        self.why_no_data = ""
+        """Why it receives no data and runs no step; "" if it does."""
+        self.scratch_retried_s = 20.0
+        """How long it tries to remove what an advisor has left, while servers may write there."""
+
+    def facts(self, facing: str) -> m.Facts:
+        """This host's, as seen from the address `facing`."""
+        names = [t.name for t in registry.transports() if t.available().ok]
+        facts = msgspec.structs.replace(host_facts(facing), tools=registry.installed_tools())
+        return m.Facts(facts=facts, transports=names, interfaces=data_interfaces())
+
+    def work(self, deliver: Callable[[t.Delivery, Reading], m.Reply]) -> Work:
+        """What does one request on files."""
+        return FileWork(self.files, self.turn, deliver)
+
+    def remove_scratch(self, folder: str) -> None:
+        """Remove a scratch folder that its advisor has left. Blocks. Raises FilesRefused."""
+        remove_scratch(self.files, folder)
 
     async def serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str | None = None
@@ -105,7 +137,7 @@ class _Conversation:
         self._stop_work = asyncio.Event()
         self._pulse = Pulse(self._beat, service.silence_s)
         self._delivery = Delivery(service.files, keeps_key=not service.leaves_nothing)
-        self._scratch = ScratchFolders(service.files)
+        self._scratch = ScratchFolders(service.remove_scratch, service.scratch_retried_s)
 
     async def _say(self, reply: m.Reply) -> None:
         """Raises ConnectionError if the advisor has left, or does not read."""
@@ -145,16 +177,17 @@ class _Conversation:
     async def _serve_requests(self) -> None:
         while line := await self._reader.readline():
             self._pulse.heard()
-            await self._answer(m.read_request(line))
+            request = m.read_request(line)
+            if self._service.why_no_data and isinstance(request, _ABOUT_DATA):
+                await self._say(m.Refused(message=self._service.why_no_data))
+            else:
+                await self._answer(request)
 
     async def _answer(self, request: m.Request) -> None:
         match request:
             case m.GetFacts():
-                names = [t.name for t in registry.transports() if t.available().ok]
-                facts = host_facts(self._source(request.facing, request.chose_source))
-                facts = msgspec.structs.replace(facts, tools=registry.installed_tools())
-                interfaces = data_interfaces()
-                await self._say(m.Facts(facts=facts, transports=names, interfaces=interfaces))
+                facing = self._source(request.facing, request.chose_source)
+                await self._say(self._service.facts(facing))
             case m.OpenEcho():
                 await self._open_echo(request)
             case m.CloseEcho():
@@ -290,7 +323,7 @@ class _Conversation:
         self._work = asyncio.create_task(self._do_work(request))
 
     async def _do_work(self, request: m.Work | m.RunStep) -> None:
-        work = FileWork(self._service.files, self._service.turn, self._delivery.answer)
+        work = self._service.work(self._delivery.answer)
         doing = asyncio.create_task(
             self._run_step(request) if isinstance(request, m.RunStep) else work.result(request)
         )

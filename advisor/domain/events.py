@@ -239,6 +239,7 @@ class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
     there at any time. `keep`: whether complete files that arrived stay, in `destination_path`.
     The disks are measured with files of at most `source_io_bytes` and `destination_io_bytes`, 0
     where they are not measured. `notes` are sentences about both file systems.
+    `destination` is None where no agent runs.
     """
 
     tool: str
@@ -248,7 +249,7 @@ class FilesPlanned(Event, frozen=True, kw_only=True, tag="files_planned"):
     most_bytes: int
     keep: bool
     source: Filesystem
-    destination: Filesystem
+    destination: Filesystem | None
     source_io_bytes: int
     destination_io_bytes: int
     notes: list[str]

@@ -1,6 +1,6 @@
 """What is known of the two hosts and of the network between them."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
@@ -40,6 +40,33 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     versions: Annotated[dict[ShownText, ShownText], msgspec.Meta(max_length=64)]
     filters_tcp: bool | None = None
     tools: Annotated[list[SystemName], msgspec.Meta(max_length=64)] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a program on that host has told them; those of `UNKNOWN_HOST` are none."""
+        return self.cores > 0
+
+
+UNKNOWN_HOST: Final = HostFacts(
+    hostname="",
+    kernel="",
+    cores=0,
+    load_1min=0.0,
+    memory_bytes=0,
+    receive_max_bytes=None,
+    send_max_bytes=None,
+    tcp_rmem_bytes=None,
+    tcp_wmem_bytes=None,
+    congestion=None,
+    congestion_available=[],
+    qdisc=None,
+    interface=None,
+    link_bps=None,
+    mtu_bytes=None,
+    clock_s=0.0,
+    versions={},
+)
+"""A host on which no program of ours runs."""
 
 
 class PathFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -201,7 +201,9 @@ def _qdisc(path: PathFacts) -> Finding:
 
 
 def _cores(path: PathFacts) -> Finding:
-    values = _both(path, lambda host: f"{host.cores}, load {host.load_1min:.1f}")
+    values = _both(
+        path, lambda host: f"{host.cores}, load {host.load_1min:.1f}" if host.is_known else None
+    )
     row = _row(path, "cores", values, [*lim.single_cores(path), *_loads(path)])
     return msgspec.structs.replace(row, recommended="2 or more, idle")
 

@@ -123,7 +123,9 @@ def files_lines(plan: ev.FilesPlanned) -> list[str]:
     ]
 
 
-def _disk_words(disk: Filesystem, io_bytes: int, done: str) -> str:
+def _disk_words(disk: Filesystem | None, io_bytes: int, done: str) -> str:
+    if disk is None:
+        return "not known, as no agent runs there"
     measured = (
         f"test files of at most {format_bytes(io_bytes)} are created there, {done} and removed"
         if io_bytes

@@ -17,10 +17,12 @@ from advisor.agent.connect import (
     reach_embedded,
     reach_ssh,
     reach_tls,
+    reach_without_agent,
 )
 from advisor.agent.peer_errors import PeerError, Refusal
 from advisor.agent.pushing import Tell, reach_pushed
 from advisor.agent.secret import read_secret
+from advisor.api.server_files import ServerFilesTool
 from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import printable
@@ -28,9 +30,10 @@ from advisor.hosts.facts import host_facts
 from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
 from advisor.hosts.source_address import chosen_source
 from advisor.lab.enter import own_name
-from advisor.lab.state import AGENT_PORT, LabError, LabFolder, state_of
-from advisor.runtime.request import ConnectionOptions
+from advisor.lab.state import AGENT_PORT, Host, LabError, LabFolder, state_of
+from advisor.runtime.request import AdviceRequest, ConnectionOptions
 from advisor.runtime.round_trip import GIVEN, measured_rtt
+from advisor.runtime.tool_lookups import informed
 
 
 def pair_of(request: ConnectionOptions) -> Pair:
@@ -54,6 +57,8 @@ async def reach(request: ConnectionOptions, tell: Tell = _tell_nobody) -> Reache
     """
     if request.is_local:
         return await reach_embedded()
+    if isinstance(request, AdviceRequest) and request.without_agent:
+        return await _reach_server(request)
     lab_host = request.destination.lab_host
     if lab_host:
         return await _reach_lab(lab_host)
@@ -69,13 +74,34 @@ async def reach(request: ConnectionOptions, tell: Tell = _tell_nobody) -> Reache
     return await reach_ssh(request.destination, command)
 
 
-async def _reach_lab(wanted: LabHost) -> Reached:
-    """Connect to the agent of a lab host, from the lab's source. Raises PeerError."""
+async def _reach_server(request: AdviceRequest) -> Reached:
+    """The server of the tool that is profiled. Raises PeerError."""
+    profiled = request.profiled
     try:
-        state = state_of(wanted.lab)
-        host = state.far(wanted.host)
+        named = registry.transfer_tool(profiled.tool)
+        tool = await informed(named, request, profiled.destination_path)
+    except ValueError as error:
+        raise PeerError(f"--profile-tool {profiled.tool}: {error}") from None
+    if not isinstance(tool, ServerFilesTool):
+        raise PeerError(
+            f"--without-agent: {tool.name} does not look after its files at the server itself"
+        )
+    lab_host = request.destination.lab_host
+    host = _far_host(lab_host).address if lab_host else request.destination.host
+    return await reach_without_agent(tool, host)
+
+
+def _far_host(wanted: LabHost) -> Host:
+    """Raises PeerError."""
+    try:
+        return state_of(wanted.lab).far(wanted.host)
     except LabError as error:
         raise PeerError.about("", error) from None
+
+
+async def _reach_lab(wanted: LabHost) -> Reached:
+    """Connect to the agent of a lab host, from the lab's source. Raises PeerError."""
+    host = _far_host(wanted)
     try:
         return await reach_tls(host.address, AGENT_PORT, read_secret(LabFolder(wanted.lab).secret))
     except PeerError:
@@ -145,7 +171,9 @@ async def look_at_path(reached: Reached, request: ConnectionOptions) -> PathFact
         source=source,
         destination=answer.facts,
         # The agent read its clock about halfway between the request and the reply.
-        clock_offset_s=answer.facts.clock_s - (asked_s + answered_s) / 2,
+        clock_offset_s=(
+            answer.facts.clock_s - (asked_s + answered_s) / 2 if answer.facts.is_known else None
+        ),
         receivable=answer.transports,
         chose_source=True if bound else msgspec.UNSET,
     )

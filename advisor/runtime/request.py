@@ -65,7 +65,8 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     `constants`: constants of the method that were set. `tools`: whose command lines are wanted, in
     this order; none for those that are installed. `tool`: the tool to profile from disk to disk,
     None to profile transports memory to memory; with it `dataset` has a path and `destination_path`
-    is known. `keep`: whether what it moved stays. `verify`: whether the command line is to compare
+    is known. `without_agent`: no agent is started at the destination, where the tool's own server
+    has to do. `keep`: whether what it moved stays. `verify`: whether the command line is to compare
     checksums. `interfaces`: pairs of an interface or address here and one there, to be profiled
     each and all at once.
     """
@@ -77,6 +78,7 @@ class AdviceRequest(ConnectionOptions, frozen=True, kw_only=True):
     congestion: list[str] = []
     tools: list[str] = msgspec.field(default_factory=default_tools)
     tool: str | None = None
+    without_agent: bool = False
     keep: bool = False
     verify: bool = False
     max_concurrency: int = 64

@@ -28,11 +28,13 @@ async def measured_rtt(reached: Reached, address: str, bound: str = "") -> RttRe
 
     `bound`: the address of this host to send from; "" where the kernel chooses.
 
-    Raises PeerError if the agent itself stops answering.
+    Raises PeerError if the agent itself stops answering, or there is none.
     """
     try:
         return await measure_rtt(address, reached.answering_ports, _COUNT, _TIMEOUT_S, bound=bound)
-    except Unreachable:
+    except Unreachable as error:
+        if reached.is_stand_in:
+            raise PeerError(str(error), remedy="give the round-trip time with --rtt") from None
         return await _agent_rtt(reached.link, _COUNT)
 
 

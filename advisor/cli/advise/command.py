@@ -33,6 +33,7 @@ def advise(
     from advisor.cli.advise.request import (
         advice_request,
         check_tool,
+        check_without_agent,
         interface_fields,
         with_installed_tool,
     )
@@ -41,6 +42,7 @@ def advise(
     tool = with_installed_tool(tool, data)
     check_tool(context, tool, data)
     where = reach.request_fields(destination) | interface_fields(several, reach, search, tool)
+    check_without_agent(tool, reach, where["destination"])
     request = advice_request(where, search, data, tool)
     if search.accept_history and search.measure:
         raise UsageError("--accept-history and --measure exclude each other", remedy="give one")

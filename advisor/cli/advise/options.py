@@ -203,6 +203,15 @@ class ToolOptions(Options, frozen=True):
             rich_help_panel=_TOOL,
         ),
     ] = None
+    without_agent: Annotated[
+        bool,
+        typer.Option(
+            "--without-agent",
+            help="Start no program at the destination: the tool itself lists and removes the files "
+            "of the measurement, and this end counts.",
+            rich_help_panel=_TOOL,
+        ),
+    ] = False
     keep: Annotated[
         bool,
         typer.Option(

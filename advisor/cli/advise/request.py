@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from advisor.advising.budget import SHORTEST_S
+from advisor.api.server_files import ServerFilesTool
 from advisor.cli import parameters as p
 from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOptions, ToolOptions
 from advisor.cli.commands import is_typed
@@ -16,6 +17,7 @@ from advisor.cli.errors import UsageError
 from advisor.cli.options import FOUND_TOOL
 from advisor.domain.addresses import parse_interfaces
 from advisor.domain.dataset import Dataset
+from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
 from advisor.hosts.datasets import scan
@@ -45,6 +47,7 @@ def advice_request(
         congestion=search.congestion or [],
         tools=[tool.tool] if tool.tool else _known_tools(data.tools or p.Names([])),
         tool=tool.tool,
+        without_agent=tool.without_agent,
         keep=tool.keep,
         verify=tool.verify,
         max_concurrency=tool.max_concurrency,
@@ -97,6 +100,31 @@ def with_installed_tool(options: ToolOptions, data: DataOptions) -> ToolOptions:
     return msgspec.structs.replace(options, tool=name)
 
 
+def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: Endpoint) -> None:
+    """Check --without-agent against what needs an agent, or is about one. Raises UsageError."""
+    from advisor import registry
+
+    if not options.without_agent or not options.tool:
+        return
+    others = {
+        "--agent": reach.agent,
+        "--agent-command": reach.agent_command,
+        "--push": reach.push,
+        "--ports": reach.ports,
+        "--keep": options.keep,
+    }
+    if clash := [name for name, given in others.items() if given]:
+        raise UsageError(f"--without-agent and {clash[0]} exclude each other")
+    if where.host == LOCALHOST:
+        raise UsageError("--without-agent is for another host", remedy="leave it out for localhost")
+    able = [tool.name for tool in registry.tools() if isinstance(tool, ServerFilesTool)]
+    if options.tool not in able:
+        raise UsageError(
+            f"--without-agent: {options.tool} does not look after its files at the server itself",
+            remedy=f"choose --profile-tool {' or '.join(able)}",
+        )
+
+
 _OF_THE_NETWORK: Final = {
     "transports": "--transports",
     "congestion": "--congestion",
@@ -110,9 +138,10 @@ def check_tool(context: typer.Context, options: ToolOptions, data: DataOptions) 
     from advisor import registry
 
     if not options.tool:
-        for name, is_given in (("keep", options.keep), ("verify", options.verify)):
-            if is_given:
-                raise UsageError(f"--{name} needs --profile-tool: it is about the files it moves")
+        for name in ("keep", "verify", "without_agent"):
+            if getattr(options, name):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} needs --profile-tool: it is about the files it moves")
         return
     try:
         registry.transfer_tool(options.tool)

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Final
 
 from advisor.api.command_line import SSH_WINDOW_BYTES
+from advisor.api.server_files import ServerCommands
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -54,6 +55,7 @@ from .known import (
 from .lines import NAME, joint_line, tcp_line
 from .reader import StatsReader
 from .searching import baselines_for, space_for
+from .server_files import commands_for, sizes_in
 from .steps import steps_for
 from .trouble import refusal_of, trouble_of
 
@@ -82,6 +84,8 @@ source, `mkdir` in backend/sftp): the files of one folder begin one after anothe
 _SERVER: Final = (
     r"sftp://([A-Za-z0-9_][\w.+-]*@)?([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
 )
+_SSH_PORT: Final = 22
+_HTTPS_PORT: Final = 443
 _REMOTE: Final = r"\w[\w .@+-]*:[A-Za-z0-9][A-Za-z0-9._-]{1,62}(/[^/].*)?"
 
 
@@ -175,6 +179,23 @@ class Rclone:
         target = order.pieces[0].target
         server = self._server_for(order.destination_host, order.server_url, target)
         return steps_for(order, server, self._version_flags)
+
+    def server_address(self) -> tuple[str, int]:
+        """The host of the login, or the port of the store at the destination."""
+        if isinstance(self._server, Store):
+            return "", self._server.port or _HTTPS_PORT
+        login = self._server or Login(host="")
+        return login.host, login.port or _SSH_PORT
+
+    def server_commands(self, folder: str) -> ServerCommands:
+        """`rclone lsjson` and `rclone purge`. Raises ValueError for a folder outside a store."""
+        if self._server is None:
+            raise ValueError("rclone's server has not been looked up")
+        return commands_for(self._server, folder, self._version_flags)
+
+    def sizes_in(self, text: str) -> Mapping[str, int]:
+        """The sizes that `rclone lsjson` printed. Raises ValueError for any other text."""
+        return sizes_in(text)
 
     def reader(self) -> OutputReader:
         """A reader of the statistics in its log."""

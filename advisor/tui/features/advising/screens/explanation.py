@@ -76,10 +76,15 @@ def _what_happens(model: SessionModel) -> str:
 
 
 def _what_happens_to_files(plan: FilesPlanned, pair: str) -> str:
+    alone = (
+        "the network alone, and each disk alone, to see which of them limits the transfer"
+        if plan.destination
+        else "your disk alone, to see whether it limits the transfer"
+    )
     return (
         f"The advisor moves part of your files {pair} with {plan.tool}, each time with another "
-        "setting; each such transfer is a probe. Before that it measures the network alone, and "
-        "each disk alone, to see which of them limits the transfer. Your own files are only read."
+        f"setting; each such transfer is a probe. Before that it measures {alone}. Your own files "
+        "are only read."
     )
 
 
