@@ -68,8 +68,8 @@ async def reach_without_agent(tool: ServerFilesTool, host: str) -> Reached:
     Raises PeerError with the remedy.
     """
     named, port = tool.server_address()
-    link = await _embedded(StandIn(tool))
-    return Reached(link, await resolve(named or host), (port,), is_stand_in=True)
+    address = await resolve(named or host)
+    return Reached(await _embedded(StandIn(tool)), address, (port,), is_stand_in=True)
 
 
 async def _embedded(service: AgentService) -> AgentLink:
