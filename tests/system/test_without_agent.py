@@ -16,7 +16,7 @@ from tests.ssh_server import SshServer, needs_sshd, several_names, ssh_server, s
 from .conftest import Run, Start, wait_until
 
 pytestmark = needs_sshd
-BUDGET = ("--budget", "30", "--seed", "1")
+BUDGET = ("--budget", "14", "--seed", "1")
 
 
 @pytest.fixture
