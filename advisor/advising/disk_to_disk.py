@@ -410,11 +410,11 @@ def _tell_plan(
         )
     else:
         notes += notes_on(there, "destination")
-    if there and total_bytes > there.free_bytes:
-        notes.append(
-            f"All of it ({format_bytes(total_bytes)}) exceeds the free space "
-            f"at the destination ({format_bytes(there.free_bytes)})."
-        )
+        if total_bytes > there.free_bytes:
+            notes.append(
+                f"All of it ({format_bytes(total_bytes)}) exceeds the free space "
+                f"at the destination ({format_bytes(there.free_bytes)})."
+            )
     context.events.emit(
         ev.FilesPlanned,
         tool=profiled.tool,

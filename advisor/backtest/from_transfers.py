@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
+import msgspec
+
 from advisor.backtest.recorded import Cell, RecordedTable, Repeat
 from advisor.domain.dataset import Dataset
-from advisor.domain.path import HostFacts, PathFacts
+from advisor.domain.path import UNKNOWN_HOST, HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes
 from advisor.domain.space import Parameter, Scale, Setting, Space
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
@@ -207,24 +209,13 @@ def path_of(
 
 def _host(name: str, buffer_bytes: float | None) -> HostFacts:
     size = round(buffer_bytes) if buffer_bytes else None
-    return HostFacts(
+    return msgspec.structs.replace(
+        UNKNOWN_HOST,
         hostname=name,
-        kernel="",
-        cores=0,
-        load_1min=0.0,
-        memory_bytes=0,
         receive_max_bytes=size,
         send_max_bytes=size,
         tcp_rmem_bytes=(size, size, size) if size else None,
         tcp_wmem_bytes=(size, size, size) if size else None,
-        congestion=None,
-        congestion_available=[],
-        qdisc=None,
-        interface=None,
-        link_bps=None,
-        mtu_bytes=None,
-        clock_s=0.0,
-        versions={},
     )
 
 

@@ -83,8 +83,8 @@ class _Class:
         return self._whole_files()
 
     def least_fraction(self, fraction: float, at_once: int) -> float:
-        """The fraction of its files that is as many as can be in flight, if they are so large that
-        `fraction` of its bytes is not; else 0."""
+        """The fraction of its files that keeps all workers busy; 0 if the files are so small that
+        `fraction` of its bytes does so."""
         pieces = min(self.count, at_once)
         each = fraction * self.total_bytes / pieces
         return pieces / self.count if self.mean_bytes > max(each, _LEAST_RANGE_BYTES) else 0.0

@@ -74,12 +74,17 @@ def interface_fields(
         "--profile-tool": tool.tool,
         "--accept-history": search.accept_history,
     }
-    if clash := [name for name, given in others.items() if given]:
-        raise UsageError(f"--interfaces and {clash[0]} exclude each other")
+    _check_exclusive("--interfaces", others)
     try:
         return {"interfaces": parse_interfaces(several.interfaces)}
     except ValueError as error:
         raise UsageError(f"--interfaces: {error}") from None
+
+
+def _check_exclusive(option: str, others: dict[str, Any]) -> None:
+    """Raises UsageError if one of the others was given too."""
+    if clash := [name for name, given in others.items() if given]:
+        raise UsageError(f"{option} and {clash[0]} exclude each other")
 
 
 def with_installed_tool(options: ToolOptions, data: DataOptions) -> ToolOptions:
@@ -113,8 +118,7 @@ def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: En
         "--ports": reach.ports,
         "--keep": options.keep,
     }
-    if clash := [name for name, given in others.items() if given]:
-        raise UsageError(f"--without-agent and {clash[0]} exclude each other")
+    _check_exclusive("--without-agent", others)
     if where.host == LOCALHOST:
         raise UsageError("--without-agent is for another host", remedy="leave it out for localhost")
     able = [tool.name for tool in registry.tools() if isinstance(tool, ServerFilesTool)]
