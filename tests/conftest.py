@@ -25,6 +25,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
+# As in the program: BLAS's own threads would spin on the cores that other tests need. It is loaded
+# later, with numpy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Servers and tc lie where an ordinary user of Debian has no PATH to.
 for _folder in ("/usr/sbin", "/sbin"):
     if _folder not in os.environ["PATH"].split(":"):

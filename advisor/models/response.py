@@ -121,9 +121,9 @@ class Response:
         self._weight /= self._weight.sum()
 
     def _log_likelihood(self, point: Point, r: Array) -> Array:
-        log_rate, own = self._rate_and_own(point.flows, r)
+        log_rate, log_own = self._rate_and_log_own(point.flows, r)
         off = log_rate - (point.log_rate - self._top)
-        ours = _OF_ONE_FLOW**2 * own**2 / point.flows
+        ours = _OF_ONE_FLOW**2 * np.exp(2 * log_own) / point.flows
         variance = ours + point.error**2 + _DISCREPANCY**2
         usual = (1 - _OUTLIERS) * np.exp(-0.5 * off**2 / variance) / np.sqrt(variance)
         rare = _OUTLIERS * np.exp(-0.5 * (off / _OUTLIER_SPREAD) ** 2) / _OUTLIER_SPREAD
@@ -132,7 +132,7 @@ class Response:
 
     def _rate(self, flows: float, r: Array | float) -> Array:
         """log R(n) relative to the best rate seen, for every hypothesis and every r."""
-        return self._rate_and_own(flows, r)[0]
+        return self._rate_and_log_own(flows, r)[0]
 
     def _rates_of(self, family: Hashable, flows: int) -> Array:
         """The same for a setting: for every hypothesis, and every r of its family."""
@@ -141,14 +141,17 @@ class Response:
             found = self._known[family, flows] = self._rate(flows, self._r[family][None, :])
         return found
 
-    def _rate_and_own(self, flows: float, r: Array | float) -> tuple[Array, Array]:
-        """log R(n), and its derivative to log r, which is 1 where the flows limit themselves."""
+    def _rate_and_log_own(self, flows: float, r: Array | float) -> tuple[Array, Array]:
+        """log R(n), and the logarithm of its derivative to log r.
+
+        The derivative is 1 where the flows limit themselves.
+        """
         limited = math.log(flows) + r
         share = self._u + np.log(flows / (flows + self._m))
         apart = self._k * (limited - share)
-        soft = limited - np.logaddexp(0.0, apart) / self._k
-        own: Array = np.exp(-np.logaddexp(0.0, apart))
-        return soft - self._q * math.log(flows), own
+        # log(1 + exp(apart)), in half the time that np.logaddexp takes.
+        held: Array = np.maximum(apart, 0.0) + np.log1p(np.exp(-np.abs(apart)))
+        return limited - held / self._k - self._q * math.log(flows), -held
 
     @functools.cached_property
     def _best_there_is(self) -> Array:

@@ -77,7 +77,7 @@ _SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system"] + [
     f"--ignore={file}" for file in _FIGURES
 ]
 _MAIN_JOB = [f"{_BIN}/advisor", "advise", "localhost"]
-_LONGEST_STAGE_S = 1800.0
+_LONGEST_STAGE_S = 3600.0
 _KEPT_LINES = 200
 _PR_SET_PDEATHSIG = 1
 

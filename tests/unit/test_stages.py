@@ -1,5 +1,6 @@
 """What `make test` says at its end."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -50,9 +51,11 @@ def ran(folder: Path, text: str, *options: str) -> tuple[int, str | None, list[s
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", str(folder)),
+            *("-p", "xdist"),
             *(f"--junitxml={results}", "--override-ini=junit_family=xunit1", *options),
         ],
         cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
