@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from advisor import registry
+from advisor.api.server_files import ServerFilesTool
 from advisor.domain.space import FLOW_NAMES, SettingValue, setting_words
 from advisor.domain.traits import (
     USUAL_GAUGES,
@@ -113,6 +114,11 @@ def transport_labels() -> dict[str, str]:
 def profiled_tools() -> list[str]:
     """The tools that can be profiled, in the order of their ranks."""
     return [name for name in tools() if registry.is_transfer_tool(name)]
+
+
+def tools_without_agent() -> list[str]:
+    """Those that need no agent at the destination, as they look after their files there."""
+    return [n for n in profiled_tools() if isinstance(registry.tool(n), ServerFilesTool)]
 
 
 def tool_to_profile(*, several: bool) -> str:

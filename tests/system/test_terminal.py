@@ -125,7 +125,7 @@ def test_across_a_lab_to_a_copy_that_arrived(
     shown.run(f"{ADVISOR} --open where")
     shown.wait_for("All actions")
     shown.type(f"lab:{lab.name}")
-    shown.wait_for("agent found")
+    shown.wait_for("agent answers")
     for on_the_next in ("What is profiled", "clock offset", "Profile now"):
         shown.press("C-n")
         shown.wait_for(on_the_next)

@@ -29,6 +29,42 @@ def test_the_other_way_to_the_agent_stays_but_is_not_said() -> None:
     assert draft.reach_arguments() == ["--agent=dtn:5199", "--secret-file=s", "--", "dtn"]
 
 
+def test_an_agent_that_is_brought_along() -> None:
+    draft = Draft(way="push", destination="dtn", agent_command="x", ports="50000-50100")
+    assert draft.reach_arguments() == ["--ports=50000-50100", "--push", "--", "dtn"]
+
+
+def test_without_an_agent_nothing_is_asked_of_one() -> None:
+    draft = Draft(way="none", destination="dtn", agent_command="x", ports="1-2", what="data")
+    draft.data, draft.to, draft.profiled, draft.tool, draft.keep = (
+        "/d",
+        "/t",
+        "tool",
+        "rclone",
+        True,
+    )
+    assert not draft.can_be_checked
+    assert draft.why_no_tool() == ""
+    assert draft.advise_arguments() == [
+        "--data=/d",
+        "--to=/t",
+        "--profile-tool=rclone",
+        "--without-agent",
+        "--",
+        "dtn",
+    ]
+
+
+@pytest.mark.parametrize(
+    "others", [{"profiled": "network"}, {"profiled": "tool", "tool": "globus-url-copy"}]
+)
+def test_without_an_agent_the_tool_must_look_after_its_files(others: dict[str, str]) -> None:
+    draft = msgspec.convert(
+        {"way": "none", "what": "data", "data": "/d", "to": "/t", **others}, Draft
+    )
+    assert "choose rclone, or another way in step Where" in draft.why_no_tool()
+
+
 def test_several_networks_are_of_an_advice_about_the_network() -> None:
     draft = Draft(destination="dtn", interfaces=" eth1=eth1,eth2=eth2 ")
     assert draft.advise_arguments() == ["--interfaces=eth1=eth1,eth2=eth2", "--", "dtn"]

@@ -27,6 +27,7 @@ from advisor.tui.features.transfer.draft import (
 )
 from advisor.tui.features.transfer.screens.form import TransferFormScreen, known_mover
 from advisor.tui.home import HomeScreen
+from advisor.tui.kit.fields.choice import Tick
 from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.panels.field_group import FieldGroup
 
@@ -405,3 +406,28 @@ async def test_an_agent_that_listens_is_the_way_once_it_is_named(new_app: NewApp
         await until(pilot, lambda: screen.draft.way == "agent")
         app.screen.query_one("#field-agent Input", Input).value = ""
         await until(pilot, lambda: screen.draft.way == "ssh")
+
+
+@pytest.mark.asyncio
+async def test_an_agent_is_brought_along(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="dtn02", way="push"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = TransferFormScreen()
+        app.open(screen)
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        tick = app.screen.query_one("#pushes", Tick)
+        assert tick.value
+        assert "--push" in screen.draft.transfer_arguments()
+        tick.value = False
+        await until(pilot, lambda: screen.draft.way == "ssh")
+        tick.value = True
+        await until(pilot, lambda: screen.draft.way == "push")
+        app.screen.query_one("#field-agent Input", Input).value = "dtn02:5199"
+        await until(pilot, lambda: screen.draft.way == "agent")
+        assert not tick.value
+
+
+def test_a_transfer_needs_an_agent_where_a_profile_does_not() -> None:
+    move = TransferDraft()
+    move.reach_as(Draft(destination="dtn02", way="none"))
+    assert (move.way, move.destination) == ("ssh", "dtn02")

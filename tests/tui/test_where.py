@@ -38,7 +38,7 @@ async def test_this_machine_is_found_while_typing(new_app: NewApp, size: tuple[i
         assert app.draft.destination == "localhost"
         await until(pilot, lambda: app.draft.path_seen)
         await until(pilot, lambda: "round trip" in words(app, "#reached"))
-        assert "agent found: advisor" in words(app, "#reached")
+        assert "agent answers: advisor" in words(app, "#reached")
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, WhatScreen))
         await pilot.press("escape")
@@ -114,12 +114,41 @@ async def test_a_listening_agent_has_its_own_fields(new_app: NewApp) -> None:
         await at_where(app, pilot)
         assert not app.screen.query_one("#field-agent").display
         app.screen.query_one("#way").focus()
-        await pilot.press("down")
+        await pilot.press("down", "down")
         await until(pilot, lambda: app.screen.query_one("#field-agent").display)
         assert app.draft.way == "agent"
         assert not app.screen.query_one("#field-agent-command").display
         assert "HOST:PORT" in words(app, "#reached")
         assert app.draft.agent_command == "/opt/advisor agent --stdio"
+
+
+@pytest.mark.asyncio
+async def test_an_agent_is_brought_along(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="no-host.invalid"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        app.screen.query_one("#way").focus()
+        await pilot.press("down")
+        await until(pilot, lambda: app.draft.way == "push")
+        assert not app.screen.query_one("#field-agent-command").display
+        assert app.screen.query_one("#field-ports").display
+        await until(pilot, lambda: words(app, "#reached").startswith("✗"))
+
+
+@pytest.mark.asyncio
+async def test_without_an_agent_nothing_is_checked_before_the_session(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="localhost", way="none"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        await until(pilot, lambda: "when the measurement starts" in words(app, "#reached"))
+        for name in ("agent-command", "ports", "agent", "secret-file"):
+            assert not app.screen.query_one(f"#field-{name}").display
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen))
+        app.go("path")
+        await until(pilot, lambda: isinstance(app.screen, PathScreen))
+        await until(pilot, lambda: "Without an agent" in words(app, "#trouble"))
+        assert app.draft.path_seen is None
 
 
 @pytest.mark.asyncio

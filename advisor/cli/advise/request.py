@@ -8,7 +8,6 @@ import msgspec
 import typer
 
 from advisor.advising.budget import SHORTEST_S
-from advisor.api.server_files import ServerFilesTool
 from advisor.cli import parameters as p
 from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOptions, ToolOptions
 from advisor.cli.commands import is_typed
@@ -107,7 +106,7 @@ def with_installed_tool(options: ToolOptions, data: DataOptions) -> ToolOptions:
 
 def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: Endpoint) -> None:
     """Check --without-agent against what needs an agent, or is about one. Raises UsageError."""
-    from advisor import registry
+    from advisor.traits import tools_without_agent
 
     if not options.without_agent or not options.tool:
         return
@@ -121,7 +120,7 @@ def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: En
     _check_exclusive("--without-agent", others)
     if where.host == LOCALHOST:
         raise UsageError("--without-agent is for another host", remedy="leave it out for localhost")
-    able = [tool.name for tool in registry.tools() if isinstance(tool, ServerFilesTool)]
+    able = tools_without_agent()
     if options.tool not in able:
         raise UsageError(
             f"--without-agent: {options.tool} does not look after its files at the server itself",

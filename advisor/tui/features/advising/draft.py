@@ -10,10 +10,11 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
+from advisor.traits import tools_without_agent
 from advisor.tui.features.advising.checks import usual_tool
 from advisor.tui.kit.fields.form_state import load_form, save_form
 
-Way = Literal["ssh", "agent"]
+Way = Literal["ssh", "push", "agent", "none"]
 What = Literal["data", "size", "count", "unknown"]
 Profiled = Literal["network", "tool"]
 _FILE = "draft.json"
@@ -30,7 +31,8 @@ class PathSeen(msgspec.Struct, frozen=True, kw_only=True):
 class Draft(msgspec.Struct, kw_only=True):
     """Each text field holds the value of an option of `advisor advise`, "" if not entered.
 
-    `way`: how the agent is reached. `what`: which fields describe the dataset: `data`, a path here,
+    `way`: how the agent is reached, which ssh may bring along (`push`); `none`: without one.
+    `what`: which fields describe the dataset: `data`, a path here,
     whose scan found `scanned`; `size`, the total; `files` of `each_size`; or none yet. `profiled`:
     the network from memory to memory, or a tool that moves part of the files from disk to disk;
     then `keep` and `verify` are those of `advisor advise`, and options of the network alone are
@@ -80,6 +82,11 @@ class Draft(msgspec.Struct, kw_only=True):
         return self.seen if self.seen and self.seen.reach == self.reach_arguments() else None
 
     @property
+    def can_be_checked(self) -> bool:
+        """Whether the path can be checked before a session: that takes an agent."""
+        return self.way != "none"
+
+    @property
     def where(self) -> str:
         """The destination as typed; "" for none."""
         return self.destination.strip() or (self.agent.strip() if self.way == "agent" else "")
@@ -102,6 +109,11 @@ class Draft(msgspec.Struct, kw_only=True):
             return (
                 "a tool writes files at the destination: type where they go in 'Goes to', or "
                 "profile the network alone"
+            )
+        if self.way == "none" and self.tool_name not in (able := tools_without_agent()):
+            return (
+                "without an agent only a tool that looks after its files at its own server can be "
+                f"profiled: choose {' or '.join(able)}, or another way in step Where"
             )
         return ""
 
@@ -126,13 +138,13 @@ class Draft(msgspec.Struct, kw_only=True):
             "--secret-file": self.secret_file if self.way == "agent" else "",
             "--address": self.address,
             "--source-address": self.source_address,
-            "--ports": self.ports,
+            "--ports": self.ports if self.way != "none" else "",
             "--bandwidth": self.bandwidth,
             "--rtt": self.rtt,
         }
         # Last, after `--`: no typed text becomes an option.
         where = ["--", self.destination.strip()] if self.destination.strip() else []
-        return [*_given(options), *where]
+        return [*_given(options), *(["--push"] if self.way == "push" else []), *where]
 
     def advise_arguments(self) -> list[str]:
         """The arguments of `advisor advise`."""
@@ -156,6 +168,7 @@ class Draft(msgspec.Struct, kw_only=True):
             *_given(options),
             *constants,
             *self._profiled_arguments(),
+            *(["--without-agent"] if self.way == "none" else []),
             *self.reach_arguments(),
         ]
 
@@ -171,7 +184,7 @@ class Draft(msgspec.Struct, kw_only=True):
                 }
             )
         options = {"--profile-tool": self.tool_name, "--max-concurrency": self.max_concurrency}
-        marks = {"--keep": self.keep, "--verify": self.verify}
+        marks = {"--keep": self.keep and self.way != "none", "--verify": self.verify}
         return [*_given(options), *(name for name, said in marks.items() if said)]
 
     def _data(self) -> str:

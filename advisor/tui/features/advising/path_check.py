@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Final
 
 from advisor.domain.events import HistoryFound
 from advisor.domain.problem import Problem, ProblemError
@@ -10,6 +11,8 @@ from advisor.runtime.advisor_child import AdvisorChild
 from advisor.tui.features.advising.draft import Draft, PathSeen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.kit.open_history import OpenHistory
+
+UNCHECKED: Final = "without an agent the path is looked at when the measurement starts"
 
 
 class CheckFailed(ProblemError):

@@ -45,6 +45,15 @@ class TransferDraft(MoveDraft, kw_only=True):
     price: str = ""
 
     @property
+    def pushes(self) -> bool:
+        """Whether ssh brings the agent along."""
+        return self.way == "push"
+
+    @pushes.setter
+    def pushes(self, wanted: bool) -> None:
+        self.way = "push" if wanted else "agent" if self.agent.strip() else "ssh"
+
+    @property
     def most_streams(self) -> int:
         """Streams for each file at most; the default where none or no number is entered."""
         text = self.max_streams.strip()
@@ -135,6 +144,8 @@ class TransferDraft(MoveDraft, kw_only=True):
         """Take over the destination and how to reach it."""
         for name in ("destination", "way", *REACH):
             setattr(self, name, getattr(draft, name))
+        if self.way == "none":  # Somebody has to prove at the destination what arrived.
+            self.way = "ssh"
 
     def take_up(self, request: AdviceRequest) -> None:
         """Take over data, destination and how to reach it from the request of a session."""
@@ -149,7 +160,7 @@ def _reached_as(request: AdviceRequest) -> Draft:
     """The fields that say how to reach the destination, as they would be typed."""
     return Draft(
         destination=str(request.destination),
-        way="agent" if request.agent else "ssh",
+        way="agent" if request.agent else "push" if request.push else "ssh",
         agent="{}:{}".format(*request.agent) if request.agent else "",
         secret_file=request.secret_file or "",
         agent_command=request.agent_command or "",

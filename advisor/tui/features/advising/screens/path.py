@@ -16,7 +16,7 @@ from advisor.domain.path import PathFacts
 from advisor.models.findings import Finding, Remedy, Severity
 from advisor.models.host_review import review
 from advisor.report.connections import connections_lines
-from advisor.tui.features.advising.path_check import PathCheck
+from advisor.tui.features.advising.path_check import UNCHECKED, PathCheck
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.watched_path import WatchedPath
 from advisor.tui.kit.charts.theme_style import theme_style
@@ -105,7 +105,7 @@ class PathScreen(Step):
     async def action_look_again(self) -> None:
         """Start again."""
         await self._end_look()
-        if self.advisor.draft.where:
+        if self.advisor.draft.where and self.advisor.draft.can_be_checked:
             self._look = PathCheck(self.advisor.draft, self.advisor.history, self._draw, watch=True)
         self._drawn = None
         self._draw()
@@ -143,6 +143,8 @@ class PathScreen(Step):
         where = self.advisor.draft.where
         if not where:
             return "· No destination is given: go back to Where (escape) and type one."
+        if not self.advisor.draft.can_be_checked:
+            return f"· {sentence(UNCHECKED)}"
         if self._look and self._look.trouble:
             return f"✗ {self._look.trouble}"
         if self._look and self._look.model.path is None:

@@ -14,7 +14,7 @@ from textual.widgets import Collapsible, RadioSet
 
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.tui.features.advising.draft import Draft, Way
-from advisor.tui.features.advising.path_check import PathCheck
+from advisor.tui.features.advising.path_check import UNCHECKED, PathCheck
 from advisor.tui.features.advising.reach_fields import SOURCE, reach_fields
 from advisor.tui.features.advising.step import Step
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
@@ -29,12 +29,17 @@ from advisor.tui.kit.static import Static
 _KNOWN_FROM: Final = 110
 _WAYS: Final[dict[Way, str]] = {
     "ssh": "ssh starts it (as git does)",
+    "push": "ssh brings it along, where advisor is not installed",
     "agent": "it is listening already, at a HOST:PORT",
+    "none": "none: no program may run there but the tool's server",
 }
-_OF_THE_WAY: Final[dict[Way, tuple[str, ...]]] = {
-    "ssh": ("agent_command", "ports"),
-    "agent": ("agent", "secret_file"),
+_OF_WAYS: Final[dict[str, tuple[Way, ...]]] = {
+    "agent_command": ("ssh",),
+    "ports": ("ssh", "push"),
+    "agent": ("agent",),
+    "secret_file": ("agent",),
 }
+"""The entries about an agent, and the ways that they are for."""
 
 
 class WhereScreen(Step):
@@ -46,8 +51,10 @@ class WhereScreen(Step):
         "[b]Where[/b]\nWhere the data goes. What you type is checked at once, without load: "
         "whether that host answers, whether the advisor is installed there, and the round-trip "
         "time.\n\nThe other side runs an [i]agent[/i]: the same program, which receives the test "
-        "traffic. Your own ssh starts it; where ssh is not allowed, somebody there starts "
-        "'advisor agent --listen' and gives you the secret that it prints."
+        "traffic. Your own ssh starts it, and can bring it along: one file, of which nothing "
+        "stays. Where ssh is not allowed, somebody there starts 'advisor agent --listen' and gives "
+        "you the secret that it prints. Where no program may run at all, as on a server that "
+        "offers SFTP alone, a tool that looks after its own files can be profiled."
     )
     DEFAULT_CSS = """
     WhereScreen RadioSet { width: auto; margin-left: 17; }
@@ -112,9 +119,9 @@ class WhereScreen(Step):
         self.set_class(self.size.width >= _KNOWN_FROM, "wide")
 
     def _way_fields(self, draft: Draft) -> Iterable[Field]:
-        for way, names in _OF_THE_WAY.items():
-            for field in reach_fields(draft, names):
-                field.display = way == draft.way
+        for name, ways in _OF_WAYS.items():
+            for field in reach_fields(draft, [name]):
+                field.display = draft.way in ways
                 yield field
 
     def on_mount(self) -> None:
@@ -158,10 +165,9 @@ class WhereScreen(Step):
         self._try_soon()
 
     def _show_fields(self) -> None:
-        for way, names in _OF_THE_WAY.items():
-            for name in names:
-                field = self.query_one(f"#field-{name.replace('_', '-')}")
-                field.display = way == self.advisor.draft.way
+        for name, ways in _OF_WAYS.items():
+            field = self.query_one(f"#field-{name.replace('_', '-')}")
+            field.display = self.advisor.draft.way in ways
 
     def _try_soon(self) -> None:
         if self._waiting:
@@ -177,7 +183,7 @@ class WhereScreen(Step):
         if self._look:
             await self._look.close()
         self._look = None
-        if not self._incomplete():
+        if not self._incomplete() and self.advisor.draft.can_be_checked:
             self._look = PathCheck(self.advisor.draft, self.advisor.history, self._show)
         self._show()
 
@@ -212,6 +218,8 @@ class WhereScreen(Step):
         if missing := self._incomplete():
             return f"· {missing}", ""
         look, draft = self._look, self.advisor.draft
+        if not draft.can_be_checked:
+            return f"· {UNCHECKED}", ""
         if look is None or look.reach != draft.reach_arguments():
             seen = draft.path_seen
             return (self._reached_words(), "good") if seen else ("Checking …", "")
@@ -230,7 +238,7 @@ class WhereScreen(Step):
         rate = f"\n  {format_rate(path.capacity_bps)} at most" if path.capacity_bps else ""
         return (
             f"✓ {self.advisor.draft.where} is reachable\n"
-            f"✓ agent found: advisor {version}\n"
+            f"✓ agent answers: advisor {version}\n"
             f"✓ round trip {format_duration(path.rtt_s)} ({path.rtt_method})"
             f"{rate}"
         )
@@ -241,7 +249,8 @@ class WhereScreen(Step):
 
     def action_next(self) -> None:
         """Go to the next step, and say so if the destination has not answered yet."""
-        if not self.why_not_next() and self.advisor.draft.path_seen is None:
-            where = self.advisor.draft.where
+        draft = self.advisor.draft
+        if not self.why_not_next() and draft.can_be_checked and draft.path_seen is None:
+            where = draft.where
             self.notify(f"{where} has not answered yet: continuing, and checking again later.")
         super().action_next()

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
-from textual.widgets import Collapsible, RadioSet
+from textual.widgets import Checkbox, Collapsible, RadioSet
 
 from advisor.traits import checked_server, movers, moving_tool, server_forms
 from advisor.transfer.tuned.parsing import parse_start
@@ -115,9 +115,18 @@ class TransferFormScreen(MoveForm):
             "it, the one on the host above is tried.",
         )
         yield Collapsible(
+            Tick(
+                "Bring the agent along over ssh",
+                draft.pushes,
+                "For a host where advisor is not installed: one file is sent over ssh and run "
+                "there, and nothing of it stays.",
+                id="pushes",
+            ),
             *reach_fields(draft),
             title="How to reach it",
-            collapsed=not any(getattr(draft, name) for name in REACH if name != "secret_file"),
+            collapsed=not (
+                draft.pushes or any(getattr(draft, name) for name in REACH if name != "secret_file")
+            ),
         )
 
     def _tuning(self) -> Iterable[Widget]:
@@ -194,6 +203,8 @@ class TransferFormScreen(MoveForm):
             self._show_advised()
         if changed.field.id == "field-agent":
             self.draft.way = "agent" if changed.field.text else "ssh"
+            with self.prevent(Checkbox.Changed):
+                self.query_one("#pushes", Tick).value = False
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:
         """Store it at once, as texts are."""
