@@ -180,7 +180,7 @@ class DiskToDisk:
 
         Raises ValueError (with a sentence) if it cannot be done, PeerError.
         """
-        stage = await _stage_of(context.request)
+        stage = await _stage_of(context)
         dataset, request = stage.dataset, context.request
         length = transfer_length(context.path.rtt_s)
         capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
@@ -314,7 +314,21 @@ async def _folder_there(context: Context, folder: str) -> Filesystem | None:
     return there
 
 
-async def _stage_of(request: AdviceRequest) -> ToolStage:
+async def _stage_of(context: Context) -> ToolStage:
+    request, profiled = context.request, context.request.profiled
+    # One that stands in for an agent has looked up what it needs when its server was reached.
+    tool = context.runner.stand_in or await _usable_tool(request)
+    if profiled.dataset.largest and not tool.moves_several:
+        raise ValueError(
+            f"--profile-tool {tool.name}: {tool.name} moves one file: give --data FILE"
+        )
+    streams = min(request.max_streams, ToolLimits().max_streams)
+    limits = ToolLimits(max_concurrency=request.max_concurrency, max_streams=streams)
+    return ToolStage(tool, profiled.dataset, limits)
+
+
+async def _usable_tool(request: AdviceRequest) -> TransferTool:
+    """The tool to profile, with what it has looked up. Raises ValueError where it is missing."""
     profiled = request.profiled
     tool = registry.transfer_tool(profiled.tool)
     availability = tool.available()
@@ -323,16 +337,9 @@ async def _stage_of(request: AdviceRequest) -> ToolStage:
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
         )
     try:
-        tool = await informed(tool, request, profiled.destination_path)
+        return await informed(tool, request, profiled.destination_path)
     except ValueError as error:
         raise ValueError(f"--profile-tool {tool.name}: {error}") from None
-    if profiled.dataset.largest and not tool.moves_several:
-        raise ValueError(
-            f"--profile-tool {tool.name}: {tool.name} moves one file: give --data FILE"
-        )
-    streams = min(request.max_streams, ToolLimits().max_streams)
-    limits = ToolLimits(max_concurrency=request.max_concurrency, max_streams=streams)
-    return ToolStage(tool, profiled.dataset, limits)
 
 
 def _folder_of(dataset: Dataset) -> str:

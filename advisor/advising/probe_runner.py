@@ -8,6 +8,7 @@ from advisor.advising.prober import Probed, Watcher
 from advisor.advising.source_turn import SourceTurn
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, PeerGone
+from advisor.api.server_files import ServerFilesTool
 from advisor.domain.measurement import Failure, FailureKind, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import ProblemError, ProblemKind
@@ -90,6 +91,11 @@ class ProbeRunner:
     def link(self) -> AgentLink:
         """The present conversation with the agent."""
         return self._far_end.link
+
+    @property
+    def stand_in(self) -> ServerFilesTool | None:
+        """The tool whose server stands in for an agent; None where one runs there."""
+        return self._far_end.reached.stand_in
 
     @property
     def can_spread(self) -> bool:

@@ -39,13 +39,13 @@ class Reached(msgspec.Struct, frozen=True):
     """An agent that answered: the conversation, its host's address for data, and TCP ports there
     that answer handshakes, by which the RTT is measured.
 
-    `is_stand_in`: no agent is there, and what answers is in this process.
+    `stand_in`: the tool whose server stands in for an agent, of which there is none.
     """
 
     link: AgentLink
     address: str
     answering_ports: tuple[int, ...]
-    is_stand_in: bool = False
+    stand_in: ServerFilesTool | None = None
 
 
 async def resolve(host: str) -> str:
@@ -69,7 +69,7 @@ async def reach_without_agent(tool: ServerFilesTool, host: str) -> Reached:
     """
     named, port = tool.server_address()
     address = await resolve(named or host)
-    return Reached(await _embedded(StandIn(tool)), address, (port,), is_stand_in=True)
+    return Reached(await _embedded(StandIn(tool)), address, (port,), stand_in=tool)
 
 
 async def _embedded(service: AgentService) -> AgentLink:

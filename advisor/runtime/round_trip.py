@@ -33,7 +33,7 @@ async def measured_rtt(reached: Reached, address: str, bound: str = "") -> RttRe
     try:
         return await measure_rtt(address, reached.answering_ports, _COUNT, _TIMEOUT_S, bound=bound)
     except Unreachable as error:
-        if reached.is_stand_in:
+        if reached.stand_in:
             raise PeerError(str(error), remedy="give the round-trip time with --rtt") from None
         return await _agent_rtt(reached.link, _COUNT)
 

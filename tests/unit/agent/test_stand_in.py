@@ -68,7 +68,7 @@ def tool() -> FoldersHere:
 @pytest_asyncio.fixture
 async def link(tool: Any) -> AsyncIterator[AgentLink]:
     reached = await reach_without_agent(tool, "nowhere.invalid")
-    assert reached.is_stand_in
+    assert reached.stand_in
     assert reached.address == "127.0.0.1"
     yield reached.link
     await reached.link.close()
