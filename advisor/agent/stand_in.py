@@ -110,7 +110,7 @@ class _ServerFiles:
         if folder != listed_in or time.monotonic() > at_s + _FRESH_S:
             commands = self._tool.server_commands(folder)
             status, text = await self._run(commands.sizes, commands.absent_status)
-            sizes = self._tool.sizes_in(text) if status == 0 else {}
+            sizes = self._tool.sizes_in(folder, text) if status == 0 else {}
         self._listed = folder, time.monotonic(), sizes
         return [sizes.get(posixpath.relpath(path, folder)) for path in paths]
 

@@ -27,6 +27,8 @@ __all__ = [
     "shell_word",
     "source_note",
     "ssh_window_note",
+    "streams_per_file",
+    "why_not_listed",
 ]
 
 SSH_WINDOW_BYTES: Final = 2 * 2**20
@@ -81,6 +83,30 @@ def only_note(request: CommandRequest, program: str, transport: str) -> list[str
         return []
     faster, own = (request.labels.get(name, name) for name in (request.subject, transport))
     return [f"{faster} was faster, but {program} has {own} only: this is the best {own} setting."]
+
+
+def why_not_listed(name: str) -> str:
+    """Why a file cannot be in a text that lists names line by line; "" if it can."""
+    if "\n" in name or "\r" in name:
+        return "a name in a list of files has no line end: rename it"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "its name is not UTF-8, which a list of files is: rename it"
+    return ""
+
+
+def streams_per_file(request: CommandRequest, setting: Setting) -> tuple[int, int]:
+    """The number of files at a time and of connections each; their product is that measured.
+
+    A directory's files are sent whole if there are enough of them.
+    """
+    streams = int(setting["streams"])
+    if not request.is_directory:
+        return 1, streams
+    known = request.dataset.files if request.dataset else None
+    files = min(streams, known or streams)
+    return files, streams // files
 
 
 def buffer_note(request: CommandRequest, setting: Setting, program: str) -> list[str]:

@@ -36,8 +36,8 @@ class ServerFilesTool(TransferTool, Protocol):
     def server_commands(self, folder: str) -> ServerCommands:
         """The commands about this folder. Pure. Raises ValueError for one outside the server."""
 
-    def sizes_in(self, text: str) -> Mapping[str, int]:
-        """The sizes in bytes that `sizes` printed, by path below the folder.
+    def sizes_in(self, folder: str, text: str) -> Mapping[str, int]:
+        """The sizes in bytes that `sizes` of this folder printed, by path below it.
 
         Raises ValueError for any other text.
         """

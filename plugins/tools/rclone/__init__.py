@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from advisor.api.command_line import SSH_WINDOW_BYTES
+from advisor.api.command_line import SSH_WINDOW_BYTES, why_not_listed
 from advisor.api.server_files import ServerCommands
 from advisor.api.tool import (
     CommandRequest,
@@ -166,13 +166,7 @@ class Rclone:
 
     def carries(self, name: str) -> str:
         """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
-        if "\n" in name or "\r" in name:
-            return "rclone's lists of files have no names with a line end: rename it"
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            return "its name is not UTF-8, which rclone would write in another way: rename it"
-        return ""
+        return why_not_listed(name)
 
     def steps(self, order: TransferOrder) -> list[Step]:
         """The line of one transfer, on the source, with a list of its pieces."""
@@ -193,7 +187,7 @@ class Rclone:
             raise ValueError("rclone's server has not been looked up")
         return commands_for(self._server, folder, self._version_flags)
 
-    def sizes_in(self, text: str) -> Mapping[str, int]:
+    def sizes_in(self, folder: str, text: str) -> Mapping[str, int]:
         """The sizes that `rclone lsjson` printed. Raises ValueError for any other text."""
         return sizes_in(text)
 

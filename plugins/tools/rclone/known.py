@@ -6,7 +6,6 @@ configuration. An object store is a remote of the user's own rclone configuratio
 credentials: no line does.
 """
 
-import posixpath
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -14,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from advisor.api.object_store import StoreFolder, store_folder
 from advisor.api.tool import Place
 
 _LOGIN: Final = 'ssh -v -o BatchMode=yes -o ControlPath=none -s "$@" sftp </dev/null 2>&1; true'
@@ -45,21 +45,18 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True):
-    """An object store: `remote`, as in "REMOTE:", serves what is below the folder `root`.
+    """An object store: the user's remote of that name.
 
     `port`: where it listens, None where that is not known.
     """
 
-    remote: str
-    root: str
+    name: str
+    folder: StoreFolder
     port: int | None = None
 
     def address(self, path: str) -> str:
         """The place in the store of a path at the destination. Raises ValueError without one."""
-        below = posixpath.relpath(path, self.root)
-        if below.startswith(".."):
-            raise ValueError(f"{path} is not below {self.root}, which the store serves")
-        return self.remote + below
+        return f"{self.name}:{self.folder.key(path)}"
 
 
 def lookups_for(place: Place) -> dict[str, list[str]]:
@@ -128,14 +125,13 @@ def is_store(server_url: str | None) -> bool:
 def store_of(place: Place, found: Mapping[str, str]) -> Store:
     """The store that was named. Raises ValueError where the user has no such remote."""
     store = store_at(place.server_url or "", place.path or "")
-    name = store.remote.partition(":")[0]
     for line in found.get("remotes", "").splitlines():
-        if line.partition(":")[0] == name:
+        if line.partition(":")[0] == store.name:
             kind = line.partition(":")[2].split()
             if kind[:1] != ["s3"]:
-                raise ValueError(f"the remote {name} is no S3 store: only those are profiled")
+                raise ValueError(f"the remote {store.name} is no S3 store: only those are profiled")
             return msgspec.structs.replace(store, port=_port_of(found.get("remote", "")))
-    raise ValueError(f"rclone has no remote {name}: make it with 'rclone config'")
+    raise ValueError(f"rclone has no remote {store.name}: make it with 'rclone config'")
 
 
 def _port_of(config: str) -> int | None:
@@ -152,17 +148,9 @@ def _port_of(config: str) -> int | None:
 
 
 def store_at(server_url: str, path: str) -> Store:
-    """The store in which `REMOTE:BUCKET/PREFIX` is that path at the destination.
-
-    What both have in common at their ends is left out, so that its root is as far up as is known.
-    """
+    """The store in which `REMOTE:BUCKET/PREFIX` is that path at the destination."""
     name, _, place = server_url.partition(":")
-    there, here = place.split("/"), path.rstrip("/").split("/")
-    while there and len(here) > 1 and there[-1] == here[-1]:
-        there.pop()
-        here.pop()
-    below = "/".join(there)
-    return Store(remote=f"{name}:{below}/" if below else f"{name}:", root="/".join(here) or "/")
+    return Store(name=name, folder=store_folder(place, path))
 
 
 def login_at(host: str, server_url: str | None) -> Login:

@@ -10,6 +10,7 @@ from advisor.api.command_line import (
     path_notes,
     shell_line,
     ssh_window_note,
+    streams_per_file,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
@@ -40,7 +41,7 @@ def tcp_line(
     request: CommandRequest, setting: Setting, login: Login | None, flags: Collection[str]
 ) -> Command:
     """For streams that were measured from memory to memory."""
-    files, per_file = _shares(request, setting)
+    files, per_file = streams_per_file(request, setting)
     bound = request.path.bound_address
     options = ["--progress", "--transfers", str(files), *part_options(per_file)]
     options += ["--bind", bound] if bound else []
@@ -66,19 +67,6 @@ def _line(request: CommandRequest, options: list[str], target: str, notes: list[
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
     note = " ".join([*before, *notes])
     return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
-
-
-def _shares(request: CommandRequest, setting: Setting) -> tuple[int, int]:
-    """The number of files at a time and of connections each; their product is that measured.
-
-    A directory's files are sent whole if there are enough of them, which every version can do.
-    """
-    streams = int(setting["streams"])
-    if not request.is_directory:
-        return 1, streams
-    known = request.dataset.files if request.dataset else None
-    files = min(streams, known or streams)
-    return files, streams // files
 
 
 def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from advisor.api.command_line import SSH_WINDOW_BYTES
+from advisor.api.command_line import SSH_WINDOW_BYTES, why_not_listed
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -128,13 +128,7 @@ class Rsync:
 
     def carries(self, name: str) -> str:
         """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""
-        if "\n" in name or "\r" in name:
-            return "a name in a list of files has no line end: rename it"
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            return "its name is not UTF-8, which a list of files is: rename it"
-        return ""
+        return why_not_listed(name)
 
     def steps(self, order: TransferOrder) -> list[Step]:
         """The line of one transfer, on the source, with a list of its pieces."""

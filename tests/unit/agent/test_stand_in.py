@@ -52,7 +52,7 @@ class FoldersHere:
             absent_status=3,
         )
 
-    def sizes_in(self, text: str) -> Mapping[str, int]:
+    def sizes_in(self, folder: str, text: str) -> Mapping[str, int]:
         pairs = (line.partition(" ") for line in self.says(text).splitlines())
         return {name: int(size) for size, _, name in pairs}
 
