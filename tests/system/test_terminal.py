@@ -78,6 +78,12 @@ def test_a_signal_leaves_the_terminal_as_it_was(
         assert '"resumed":true' in done.stdout
 
 
+def _is_cleared(shown: Terminal) -> bool:
+    shown.press("C-a", "C-k")
+    lines = [line.strip(" │") for line in shown.text.splitlines()]
+    return not lines[lines.index("File") + 1]
+
+
 def save_the_script(shown: Terminal, file: Path) -> None:
     """From a session that is over, on its screen, to the script on the disk."""
     shown.press("C-n")
@@ -87,7 +93,8 @@ def save_the_script(shown: Terminal, file: Path) -> None:
     shown.press("s")
     shown.wait_for("Save the advice")
     shown.press("Tab")
-    shown.press("C-a", "C-k")
+    # The field selects all of its text when it gets the focus, which may be later than the keys.
+    assert wait_until(lambda: _is_cleared(shown)), shown.text
     shown.type(str(file))
     shown.press("Enter")
     assert wait_until(file.exists), shown.text

@@ -10,7 +10,7 @@ import pytest
 
 from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
-from tests.s3_server import s3_server, with_newer_rclone
+from tests.s3_server import s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import SshServer, needs_sshd, several_names, ssh_server, ssh_that_knows
 
 from .conftest import Run, Start, wait_until
@@ -70,23 +70,29 @@ def test_from_a_server_for_sftp_alone_to_a_line_that_copies(
     assert not difference(source, target)
 
 
-def test_a_store(start: Start, source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tool", ["rclone", "s5cmd"])
+def test_a_store(start: Start, source: Path, tmp_path: Path, tool: str) -> None:
     """Nothing of it is on a file system that anybody but the store sees."""
-    require("rclone")
-    programs = with_newer_rclone(tmp_path)
+    programs = with_newer_rclone(tmp_path) if tool == "rclone" else with_s5cmd(tmp_path)
     with s3_server(tmp_path / "s3") as store:
-        path = {"PATH": f"{programs}:{os.environ['PATH']}"}
+        environment = store.environment | store.credentials
+        environment["PATH"] = f"{programs}:{os.environ['PATH']}"
         run = start(
-            *("advise", "127.0.0.1", "--without-agent", "--tool", "rclone", "--json", *BUDGET),
-            *("--server", "mine:bucket/run", "--data", str(source), "--to", "/run"),
-            environment=store.environment | path,
+            *("advise", "127.0.0.1", "--without-agent", "--tool", tool, "--json", *BUDGET),
+            *("--server", "mine:bucket/run" if tool == "rclone" else f"{store.url}/bucket/run"),
+            *("--data", str(source), "--to", "/run"),
+            environment=environment,
         )
         done = run.finish()
         assert done.returncode == 0, done.stderr
-        assert any(event.get("transport") == "rclone" for event in run.events)
+        probes = [e["result"] for e in run.events if e.get("transport") == tool and "result" in e]
+        assert probes
+        assert not [one for one in probes if one["outcome"] != "measured"]
         assert not list((store.served / "bucket").rglob("*"))
         [command] = run.events[-1]["commands"]
-        assert command["argv"][-1] == "mine:bucket/run"
+        shell = ["sh", "-c", command["shell"]]
+        assert subprocess.run(shell, check=False, env=os.environ | environment).returncode == 0
+        assert not difference(source, store.served / "bucket" / "run")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -14,7 +14,7 @@ from typing import Final
 
 from advisor.lab.state import LabFolder
 from tests.benchmarks.wan.hosts import Lab
-from tests.s3_server import s3_server, with_newer_rclone
+from tests.s3_server import s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import ssh_server, ssh_that_knows
 
 
@@ -77,19 +77,23 @@ def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def _s3(lab: Lab) -> Iterator[Place]:
-    """An S3 server on the far host, for a folder there."""
+def _s3(lab: Lab, program: str) -> Iterator[Place]:
+    """An S3 server on the far host, for a folder there, and its client of that name."""
     folder = _far_folder(lab) / "s3"
     prefix = lab.command([], host="far")
     with (
         tempfile.TemporaryDirectory() as base,
         s3_server(folder, address=lab.far_address, prefix=prefix) as store,
     ):
-        path = f"{with_newer_rclone(Path(base))}:{os.environ['PATH']}"
+        is_rclone = program == "rclone"
+        programs = (with_newer_rclone if is_rclone else with_s5cmd)(Path(base))
+        path = {"PATH": f"{programs}:{os.environ['PATH']}"}
+        # The endpoint is for the default line, which names none.
+        own = {**store.credentials, "S3_ENDPOINT_URL": store.url}
         yield Place(
             store.served / "bucket" / "arrived",
-            "mine:bucket/arrived",
-            {**store.environment, "PATH": path},
+            "mine:bucket/arrived" if is_rclone else f"{store.url}/bucket/arrived",
+            {**(store.environment if is_rclone else own), **path},
         )
 
 
@@ -124,7 +128,16 @@ TOOLS: Final = {
             # One to four parts of 5 to 80 MiB.
             other_cells=15,
             options=("--max-concurrency", "16", "--max-streams", "4"),
-            place=_s3,
+            place=partial(_s3, program="rclone"),
+        ),
+        BenchTool(
+            key="s5cmd",
+            name="s5cmd",
+            defaults={"as typed": ("s5cmd", "cp")},
+            # One to four parts of 5 to 80 MiB.
+            other_cells=15,
+            options=("--max-streams", "4"),
+            place=partial(_s3, program="s5cmd"),
         ),
         BenchTool(
             key="rsync",

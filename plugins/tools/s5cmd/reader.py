@@ -1,0 +1,38 @@
+"""Reads the lines of JSON that s5cmd prints, one for each complete file."""
+
+import json
+from typing import Any
+
+from advisor.api.tool import Progress
+
+
+class CopiedReader:
+    """One transfer's lines. `moved_bytes`: those of files that are complete."""
+
+    def __init__(self) -> None:
+        self._moved_bytes = 0
+        self._files = 0
+
+    def feed(self, line: str) -> Progress | None:
+        """The state after one more line, without its end; None if the line has no progress."""
+        entry = printed(line)
+        copied = entry.get("object")
+        if entry.get("success") is not True or not isinstance(copied, dict):
+            return None
+        size = copied.get("size", 0)  # An empty file has none.
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            return None
+        self._moved_bytes += size
+        self._files += 1
+        return Progress(moved_bytes=self._moved_bytes, files_begun=self._files)
+
+
+def printed(line: str) -> dict[str, Any]:
+    """The entry of a line; empty for other lines."""
+    if not line.startswith("{"):
+        return {}
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
