@@ -43,12 +43,15 @@ class S3Server(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def s3_server(
-    folder: Path, address: str = "127.0.0.1", prefix: Sequence[str] = ()
+    folder: Path, address: str = "127.0.0.1", port: int = 0, prefix: Sequence[str] = ()
 ) -> Iterator[S3Server]:
-    """Run one until the block ends, with an empty bucket. `prefix`: how it is started elsewhere."""
+    """Run one until the block ends, with an empty bucket, at a free port unless one is given.
+
+    `prefix`: how it is started elsewhere.
+    """
     served, config = folder / "served", folder / "rclone.conf"
     (served / "bucket").mkdir(parents=True)
-    port = free_run(1, (0, 0), socket.AF_INET)
+    port = port or free_run(1, (0, 0), socket.AF_INET)
     config.write_text(
         "[mine]\ntype = s3\nprovider = Other\nforce_path_style = true\n"
         f"endpoint = http://{address}:{port}\n"

@@ -58,16 +58,23 @@ class SshServer(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def ssh_server(
-    folder: Path, *config: str, address: str = "127.0.0.1", prefix: Sequence[str] = ()
+    folder: Path,
+    *config: str,
+    address: str = "127.0.0.1",
+    port: int = 0,
+    prefix: Sequence[str] = (),
 ) -> Iterator[SshServer]:
-    """Run one until the block ends. `config`: more lines. `prefix`: how it is started elsewhere."""
+    """Run one until the block ends, at a free port unless one is given.
+
+    `config`: more lines. `prefix`: how it is started elsewhere.
+    """
     folder.mkdir(mode=0o700)
     for name in ("host_key", "user_key"):
         subprocess.run(
             ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True
         )
     shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-    port = free_run(1, (0, 0), socket.AF_INET)
+    port = port or free_run(1, (0, 0), socket.AF_INET)
     lines = (
         f"Port {port}",
         f"ListenAddress {address}",

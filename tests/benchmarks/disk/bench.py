@@ -16,6 +16,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -36,15 +37,14 @@ from tests.benchmarks.wan.running import say
 def _machine(tool: BenchTool) -> Machine:
     machine = this_machine(quick=False)
     versions = {name: machine.versions[name] for name in ("Python", "advisor")}
-    versions |= {program: _version(program) for program in (tool.name, "fio")}
+    versions |= {tool.name: _version(tool.version_command), "fio": _version(("fio", "--version"))}
     command = shlex.join(["python", "-m", "tests.benchmarks.disk", *sys.argv[1:]])
     return msgspec.structs.replace(machine, command=command, versions=versions)
 
 
-def _version(program: str) -> str:
-    """The first number that it says of itself."""
+def _version(argv: Sequence[str]) -> str:
+    """The first number that a program says of itself."""
     try:
-        argv = [program, "-version" if program.startswith("globus") else "--version"]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return "missing"

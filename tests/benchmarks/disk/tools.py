@@ -14,7 +14,7 @@ from typing import Final
 
 from advisor.lab.state import LabFolder
 from tests.benchmarks.wan.hosts import Lab
-from tests.s3_server import s3_server, with_newer_rclone, with_s5cmd
+from tests.s3_server import NEWER_RCLONE, S5CMD, s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import ssh_server, ssh_that_knows
 
 
@@ -34,7 +34,7 @@ class BenchTool:
     `defaults`: the words of the lines that the gain is over, up to both addresses, by their names
     in the results; the first is that of a user who types no option. `for_folders`: further words
     for a folder. `other_cells`: the number of settings of the space for each number of files at a
-    time. `options`: of `advisor advise`.
+    time. `options`: of `advisor advise`. `version`: what says its version.
     """
 
     key: str
@@ -44,6 +44,16 @@ class BenchTool:
     place: Callable[[Lab], AbstractContextManager[Place]]
     for_folders: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    version: tuple[str, ...] = ()
+
+    @property
+    def version_command(self) -> tuple[str, ...]:
+        return self.version or (self.name, "--version")
+
+
+_PORT: Final = 9000
+"""Of every server, alone on its host. Its keys have one place too: lines of an interrupted run are
+run again when it is resumed."""
 
 
 def _far_folder(lab: Lab) -> Path:
@@ -58,17 +68,17 @@ def _gridftp(lab: Lab) -> Iterator[Place]:
 @contextlib.contextmanager
 def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
     """An sshd on the far host, and an ssh that knows it."""
-    with (
-        tempfile.TemporaryDirectory() as base,
-        ssh_server(
-            Path(base, "ssh"),
-            # As a site that expects many connections has it; the default refuses some of ten.
-            "MaxStartups 100",
-            address=lab.far_address,
-            prefix=lab.command([], host="far"),
-        ) as server,
-    ):
-        programs = ssh_that_knows(Path(base), f"Host {server.address}\n{server.login}")
+    base = _far_folder(lab) / "login"
+    base.mkdir()
+    with ssh_server(
+        base / "ssh",
+        # As a site that expects many connections has it; the default refuses some of ten.
+        "MaxStartups 100",
+        address=lab.far_address,
+        port=_PORT,
+        prefix=lab.command([], host="far"),
+    ) as server:
+        programs = ssh_that_knows(base, f"Host {server.address}\n{server.login}")
         yield Place(
             _far_folder(lab) / "arrived",
             f"{scheme}://{server.address}:{server.port}",
@@ -83,7 +93,7 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
     prefix = lab.command([], host="far")
     with (
         tempfile.TemporaryDirectory() as base,
-        s3_server(folder, address=lab.far_address, prefix=prefix) as store,
+        s3_server(folder, address=lab.far_address, port=_PORT, prefix=prefix) as store,
     ):
         is_rclone = program == "rclone"
         programs = (with_newer_rclone if is_rclone else with_s5cmd)(Path(base))
@@ -108,6 +118,7 @@ GLOBUS_URL_COPY: Final = BenchTool(
     # One to eight streams, with and without pipelining.
     other_cells=8,
     place=_gridftp,
+    version=("globus-url-copy", "-version"),
 )
 _AES: Final = "-c aes128-gcm@openssh.com"
 TOOLS: Final = {
@@ -129,6 +140,7 @@ TOOLS: Final = {
             other_cells=15,
             options=("--max-concurrency", "16", "--max-streams", "4"),
             place=partial(_s3, program="rclone"),
+            version=(str(NEWER_RCLONE), "--version"),
         ),
         BenchTool(
             key="s5cmd",
@@ -138,6 +150,7 @@ TOOLS: Final = {
             other_cells=15,
             options=("--max-streams", "4"),
             place=partial(_s3, program="s5cmd"),
+            version=(str(S5CMD), "version"),
         ),
         BenchTool(
             key="rsync",
