@@ -151,7 +151,8 @@ def test_loss_raised_in_the_middle(start: Start, lab: Lab) -> None:
     run.process.send_signal(signal.SIGINT)
     done = run.finish()
     assert_one_sentence(done.stderr)
-    assert run.events[-1]["event"] == "advice"
+    # It may have ended by itself just before the signal, of which it then says so.
+    assert [event for event in run.events[-2:] if event["event"] == "advice"], run.events[-2:]
 
 
 def test_interrupted(start: Start, lab: Lab) -> None:
