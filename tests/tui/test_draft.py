@@ -62,7 +62,7 @@ def test_without_an_agent_the_tool_must_look_after_its_files(others: dict[str, s
     draft = msgspec.convert(
         {"way": "none", "what": "data", "data": "/d", "to": "/t", **others}, Draft
     )
-    assert "choose rclone, or another way in step Where" in draft.why_no_tool()
+    assert "choose rclone or s5cmd, or another way in step Where" in draft.why_no_tool()
 
 
 def test_several_networks_are_of_an_advice_about_the_network() -> None:
