@@ -1,8 +1,23 @@
-"""Where the paths at the destination are in an object store."""
+"""Object stores: where the paths at the destination are in them, and the size of parts."""
 
 import posixpath
+from typing import Final
 
 import msgspec
+
+from advisor.domain.space import Parameter, Scale
+
+_LEAST_PART_BYTES: Final = 5 * 2**20
+
+PART_SIZE: Final = Parameter(
+    name="chunk_bytes",
+    unit="B",
+    lower=_LEAST_PART_BYTES,
+    upper=16 * _LEAST_PART_BYTES,
+    scale=Scale.LOG2,
+    quantum=_LEAST_PART_BYTES,
+)
+"""The size of the parts of an object, of which several are sent at a time; S3 takes none below."""
 
 
 class StoreFolder(msgspec.Struct, frozen=True, kw_only=True):

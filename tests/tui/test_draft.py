@@ -43,7 +43,7 @@ def test_without_an_agent_nothing_is_asked_of_one() -> None:
         "rclone",
         True,
     )
-    assert not draft.can_be_checked
+    assert not draft.has_agent
     assert draft.why_no_tool() == ""
     assert draft.advise_arguments() == [
         "--data=/d",

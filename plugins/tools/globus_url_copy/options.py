@@ -2,14 +2,12 @@
 
 from typing import Final
 
+from advisor.api.flow_space import is_as_typed
 from advisor.api.values import AUTOMATIC, Setting
 
 _TCP_BLOCK_BYTES: Final = 2**20
 """A block is sent over one stream, so a large one leaves streams idle for a small file; with files,
 64 KiB, 256 KiB and 16 MiB were all slower."""
-
-AS_TYPED: Final[Setting] = {"options": "none"}
-"""Marks the setting whose line has no options, as typed by users who tune nothing."""
 
 PIPELINED: Final[Setting] = {"pipelining": AUTOMATIC}
 """As many commands ahead as the tool likes; 1 sends none ahead, as the papers count.
@@ -26,7 +24,7 @@ def joint_options(setting: Setting, *, several: bool) -> list[str]:
 
     `several`: whether more than one file or range is to be moved.
     """
-    if setting.items() >= AS_TYPED.items():
+    if is_as_typed(setting):
         return []
     return tcp_options(
         at_once=int(setting["concurrency"]),

@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from advisor.api.flow_space import AS_TYPED, flow_space, most_flows
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Space, last_doubling
+from advisor.api.values import Baseline, Dataset, Parameter, Space
 
-from .options import AS_TYPED, PIPELINED
+from .options import PIPELINED
 
 _PIPELINING: Final = Parameter(name="pipelining", unit="", lower=1, upper=1, automatic=True)
 """With or without `-pp`. How many commands are sent ahead (`-ppq`) makes no difference: over 60 ms,
@@ -27,27 +28,10 @@ def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
 
     A parameter with one value is held fixed; a single file has no pipelining.
     """
-    most_files = limits.max_concurrency if dataset.files is None else dataset.files
-    uppers = {
-        "concurrency": last_doubling(min(most_files, limits.max_concurrency)),
-        "parallelism": last_doubling(limits.max_streams),
-    }
-    units = {"concurrency": "files", "parallelism": "streams"}
-    searched = tuple(
-        Parameter(name=name, unit=units[name], lower=1, upper=upper, scale=Scale.LOG2)
-        for name, upper in uppers.items()
-        if upper > 1
-    )
-    if dataset.files != 1:
-        searched = (*searched, _PIPELINING)
-    names = [parameter.name for parameter in searched]
-    return Space(
-        parameters=searched,
-        # The most expensive first: each concurrent file is a process of the server.
-        cost_order=tuple(names),
-        fixed={name: 1 for name in uppers if name not in names},
-        note=_note(dataset, limits, uppers["concurrency"], uppers["parallelism"]),
-    )
+    # Each concurrent file is a process of the server.
+    most = most_flows(dataset, limits)
+    others = () if dataset.files == 1 else (_PIPELINING,)
+    return flow_space(most, *others, note=_note(dataset, limits, **most))
 
 
 def baselines_for(dataset: Dataset) -> list[Baseline]:

@@ -7,12 +7,10 @@ For a store, the parts of a file are those of S3's multi-part upload. rclone's o
 from collections.abc import Collection
 from typing import Final
 
+from advisor.api.flow_space import is_as_typed
 from advisor.api.values import Setting
 
 from .known import Login, Store
-
-AS_TYPED: Final[Setting] = {"options": "none"}
-"""Marks the setting whose line has no options, as typed by users who tune nothing."""
 
 DEFAULT_TRANSFERS: Final = 4
 DEFAULT_OUTSTANDING: Final = 64
@@ -32,7 +30,7 @@ def can_send_parts(flags: Collection[str]) -> bool:
 def setting_options(setting: Setting, bound_address: str = "") -> list[str]:
     """For a setting of rclone itself."""
     bind = ["--bind", bound_address] if bound_address else []
-    if setting.items() >= AS_TYPED.items():
+    if is_as_typed(setting):
         return bind
     per_file = int(setting["parallelism"])
     if chunk_bytes := int(setting.get("chunk_bytes", 0)):

@@ -1,9 +1,9 @@
 """Reads the statistics that rclone logs as JSON while it runs."""
 
-import json
 import re
-from typing import Any, Final
+from typing import Final
 
+from advisor.api.json_lines import json_entry
 from advisor.api.tool import Progress
 
 _LOST: Final = re.compile(
@@ -30,7 +30,7 @@ class StatsReader:
 
     def feed(self, line: str) -> Progress | None:
         """The state after one more line, without its end; None if the line has no progress."""
-        entry = logged(line)
+        entry = json_entry(line)
         if entry.get("level") in ERRORS and _LOST.search(str(entry.get("msg"))):
             return Progress(moved_bytes=self._moved_bytes, has_failed=True)
         stats = entry.get("stats")
@@ -45,17 +45,6 @@ class StatsReader:
             return None
         self._moved_bytes, self._files = moved_bytes, files
         return Progress(moved_bytes=moved_bytes, files_begun=files)
-
-
-def logged(line: str) -> dict[str, Any]:
-    """The entry of a line of the log; empty for other lines."""
-    if not line.startswith("{"):
-        return {}
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return entry if isinstance(entry, dict) else {}
 
 
 def _count(entry: object, name: str) -> int:

@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from typing import Final
 
+from advisor.api.flow_space import AS_TYPED, flow_space, most_flows
+from advisor.api.object_store import PART_SIZE
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space, last_doubling
+from advisor.api.values import Baseline, Dataset, Parameter, Setting, Space
 
 from .options import (
-    AS_TYPED,
     DEFAULT_CHUNK_BYTES,
     DEFAULT_OUTSTANDING,
     DEFAULT_PARTS,
@@ -22,43 +23,16 @@ _OUTSTANDING: Final = Parameter(
 2 MiB only if every answer comes at once."""
 
 
-_CHUNK: Final = Parameter(
-    name="chunk_bytes",
-    unit="B",
-    lower=DEFAULT_CHUNK_BYTES,
-    upper=16 * DEFAULT_CHUNK_BYTES,
-    scale=Scale.LOG2,
-    quantum=DEFAULT_CHUNK_BYTES,
-)
-"""The size of a part of an object, each of which is in memory: `--s3-chunk-size`."""
-
-
 def space_for(
     dataset: Dataset, limits: ToolLimits, flags: Collection[str], *, to_store: bool
 ) -> Space:
     """Files at a time in doublings, parts of each where they can be sent at a time, and the size of
     parts in a store, or the requests under way over SFTP."""
     has_parts = to_store or can_send_parts(flags)
-    most_files = limits.max_concurrency if dataset.files is None else dataset.files
-    uppers = {
-        "concurrency": last_doubling(min(most_files, limits.max_concurrency)),
-        "parallelism": last_doubling(limits.max_streams) if has_parts else 1,
-    }
-    units = {"concurrency": "files", "parallelism": "streams"}
-    searched = tuple(
-        Parameter(name=name, unit=units[name], lower=1, upper=upper, scale=Scale.LOG2)
-        for name, upper in uppers.items()
-        if upper > 1
-    )
-    searched = (*searched, _CHUNK if to_store else _OUTSTANDING)
-    names = [parameter.name for parameter in searched]
-    return Space(
-        parameters=searched,
-        # Each concurrent file is a connection, and a process of the server.
-        cost_order=tuple(names),
-        fixed={name: 1 for name in uppers if name not in names},
-        note=_note(dataset, limits, uppers),
-    )
+    # Each concurrent file is a connection, and a process of the server.
+    most = most_flows(dataset, limits, has_streams=has_parts)
+    other = PART_SIZE if to_store else _OUTSTANDING
+    return flow_space(most, other, note=_note(dataset, limits, most))
 
 
 def _note(dataset: Dataset, limits: ToolLimits, uppers: dict[str, int]) -> str:

@@ -3,11 +3,12 @@
 import re
 from typing import Final
 
+from advisor.api.json_lines import json_entry
 from advisor.api.tool import ToolTrouble
 from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
 
-from .reader import ERRORS, logged
+from .reader import ERRORS
 
 _REFUSED: Final = re.compile(
     r"couldn't connect SSH: (?P<why>.*(?:connection reset by peer|EOF|broken pipe"
@@ -154,7 +155,7 @@ def _messages(output: str, errors: str) -> list[str]:
     """The errors of the log, and what is not of the log."""
     messages = []
     for line in [*output.splitlines(), *errors.splitlines()]:
-        entry = logged(line)
+        entry = json_entry(line)
         if entry and entry.get("level") not in ERRORS:
             continue
         words = str(entry.get("msg", "")) if entry else line

@@ -3,20 +3,13 @@
 from typing import Final
 
 from advisor.api.command_line import shell_line
+from advisor.api.flow_space import AS_TYPED, flow_space, is_as_typed, most_flows
 from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Parameter, Scale, Setting, Space, last_doubling
+from advisor.api.values import Baseline, Dataset, Setting, Space
 
 from .known import Server, ssh_words
 
-AS_TYPED: Final[Setting] = {"options": "none"}
-"""Marks the setting whose line has no options but -a, as typed by users who tune nothing."""
-
 _ONE: Final[Setting] = {"concurrency": 1, "parallelism": 1}
-
-
-def is_as_typed(setting: Setting) -> bool:
-    """Whether the line is that of a user who tunes nothing."""
-    return setting.items() >= AS_TYPED.items()
 
 
 def remote_shell(server: Server, setting: Setting, bound_address: str) -> str:
@@ -49,20 +42,14 @@ def processes_for(setting: Setting, files: int | None) -> int:
 
 def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
     """Processes in doublings, one connection each. A file is moved by a single one."""
-    most_files = limits.max_concurrency if dataset.files is None else dataset.files
-    most = last_doubling(min(most_files, limits.max_concurrency))
-    processes = Parameter(name="concurrency", unit="files", lower=1, upper=most, scale=Scale.LOG2)
+    # Each process is a connection, and a process at both ends.
+    most = most_flows(dataset, limits, has_streams=False)
     files = "an unknown number of" if dataset.files is None else str(dataset.files)
-    note = f"up to {most} processes for {files} files ({limits.max_concurrency} allowed)"
-    if most == 1:
+    processes = most["concurrency"]
+    note = f"up to {processes} processes for {files} files ({limits.max_concurrency} allowed)"
+    if processes == 1:
         note = "one file, which is moved over one connection"
-    return Space(
-        parameters=(processes,) if most > 1 else (),
-        # Each is a connection, and a process at both ends.
-        cost_order=("concurrency",) if most > 1 else (),
-        fixed={"parallelism": 1} if most > 1 else {**_ONE},
-        note=note,
-    )
+    return flow_space(most, note=note)
 
 
 def baselines_for(server: Server | None) -> list[Baseline]:

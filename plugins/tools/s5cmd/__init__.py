@@ -32,7 +32,6 @@ from advisor.api.values import (
     Baseline,
     Command,
     Dataset,
-    KnownCosts,
     PathFacts,
     Requirement,
     Space,
@@ -75,7 +74,6 @@ class S5cmd:
         stream_parameter="parallelism",
         server_pattern=SERVER,
         server_form=SERVER_FORM,
-        known_costs=lambda _: KnownCosts(),
         requirements=(
             Requirement(
                 name=NAME,

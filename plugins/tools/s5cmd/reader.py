@@ -1,8 +1,6 @@
 """Reads the lines of JSON that s5cmd prints, one for each complete file."""
 
-import json
-from typing import Any
-
+from advisor.api.json_lines import json_entry
 from advisor.api.tool import Progress
 
 
@@ -15,7 +13,7 @@ class CopiedReader:
 
     def feed(self, line: str) -> Progress | None:
         """The state after one more line, without its end; None if the line has no progress."""
-        entry = printed(line)
+        entry = json_entry(line)
         copied = entry.get("object")
         if entry.get("success") is not True or not isinstance(copied, dict):
             return None
@@ -25,14 +23,3 @@ class CopiedReader:
         self._moved_bytes += size
         self._files += 1
         return Progress(moved_bytes=self._moved_bytes, files_begun=self._files)
-
-
-def printed(line: str) -> dict[str, Any]:
-    """The entry of a line; empty for other lines."""
-    if not line.startswith("{"):
-        return {}
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return entry if isinstance(entry, dict) else {}

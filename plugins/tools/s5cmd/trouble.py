@@ -3,11 +3,10 @@
 import re
 from typing import Final
 
+from advisor.api.json_lines import json_entry
 from advisor.api.tool import ToolTrouble
 from advisor.api.troubles import TroubleCase, first_trouble
 from advisor.api.values import FailureKind
-
-from .reader import printed
 
 _TOO_MUCH: Final = re.compile(
     r"SlowDown[^\n]*|TooManyRequests[^\n]*|status code: (?:429|503)[^\n]*"
@@ -93,7 +92,7 @@ def _messages(output: str, errors: str) -> list[str]:
     """The errors, and what is no JSON."""
     messages = []
     for line in [*output.splitlines(), *errors.splitlines()]:
-        entry = printed(line)
+        entry = json_entry(line)
         words = str(entry.get("error", "")) if entry else line
         if words.strip():
             messages.append(" ".join(words.split()))

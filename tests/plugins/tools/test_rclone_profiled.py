@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -28,7 +27,14 @@ from tests.s3_server import S3Server, s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server
 
 from .gridftp_lines import require
-from .over_ssh import assert_they_arrived, files_named, logged_in, ran, replace_by_another
+from .whole_files import (
+    assert_they_arrived,
+    files_named,
+    logged_in,
+    order_of,
+    ran,
+    replace_by_another,
+)
 
 PLUGIN = registry.transfer_tool("rclone")
 assert isinstance(PLUGIN, LookingTool)
@@ -65,15 +71,7 @@ class TestContractWhenInformed(TransferToolContract):
     plugin = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": FLAGS})
 
 
-def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
-    given: dict[str, Any] = {
-        "setting": SETTING,
-        "pieces": pieces,
-        "path": a_path(),
-        "destination_host": "dtn",
-        "list_file": "/tmp/files",
-    }
-    return TransferOrder(**(given | changes))
+an_order = functools.partial(order_of, SETTING)
 
 
 # --- what is looked up ---

@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -31,7 +30,14 @@ from tests.narrow import Narrow
 from tests.ssh_server import SshServer, needs_sshd, ssh_server
 
 from .gridftp_lines import require
-from .over_ssh import assert_they_arrived, files_named, logged_in, ran, replace_by_another
+from .whole_files import (
+    assert_they_arrived,
+    files_named,
+    logged_in,
+    order_of,
+    ran,
+    replace_by_another,
+)
 
 PLUGIN = registry.transfer_tool("rsync")
 assert isinstance(PLUGIN, LookingTool)
@@ -51,15 +57,7 @@ class TestContractWhenInformed(TransferToolContract):
     plugin = PLUGIN.informed(PLACE, FOUND)
 
 
-def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
-    given: dict[str, Any] = {
-        "setting": SETTINGS[-1],
-        "pieces": pieces,
-        "path": a_path(),
-        "destination_host": "dtn",
-        "list_file": "/tmp/files",
-    }
-    return TransferOrder(**(given | changes))
+an_order = functools.partial(order_of, SETTINGS[-1])
 
 
 # --- what is looked up ---

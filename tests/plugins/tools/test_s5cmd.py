@@ -1,6 +1,7 @@
 """s5cmd: its lines, and as a tool that is profiled, against a real S3 server."""
 
 import asyncio
+import functools
 import json
 import os
 import subprocess
@@ -26,7 +27,7 @@ from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
 from tests.s3_server import S3Server, s3_server, with_s5cmd
 
-from .over_ssh import assert_they_arrived, files_named, ran, replace_by_another
+from .whole_files import assert_they_arrived, files_named, order_of, ran, replace_by_another
 
 PLUGIN = registry.transfer_tool("s5cmd")
 assert isinstance(PLUGIN, LookingTool)
@@ -44,15 +45,7 @@ class TestContractOfAStore(TransferToolContract):
     plugin = PLUGIN.informed(msgspec.structs.replace(STORE, path="/bucket/run"), ANSWER)
 
 
-def an_order(*pieces: Piece, **changes: Any) -> TransferOrder:
-    given: dict[str, Any] = {
-        "setting": SETTING,
-        "pieces": pieces,
-        "path": a_path(),
-        "destination_host": "dtn",
-        "list_file": "/tmp/files",
-    }
-    return TransferOrder(**(given | changes))
+an_order = functools.partial(order_of, SETTING)
 
 
 def the_line(tool: TransferTool = PLUGIN, **changes: Any) -> Any:

@@ -82,8 +82,8 @@ class Draft(msgspec.Struct, kw_only=True):
         return self.seen if self.seen and self.seen.reach == self.reach_arguments() else None
 
     @property
-    def can_be_checked(self) -> bool:
-        """Whether the path can be checked before a session: that takes an agent."""
+    def has_agent(self) -> bool:
+        """Whether an agent answers at the destination, as it takes to check the path."""
         return self.way != "none"
 
     @property
@@ -110,7 +110,7 @@ class Draft(msgspec.Struct, kw_only=True):
                 "a tool writes files at the destination: type where they go in 'Goes to', or "
                 "profile the network alone"
             )
-        if self.way == "none" and self.tool_name not in (able := tools_without_agent()):
+        if not self.has_agent and self.tool_name not in (able := tools_without_agent()):
             return (
                 "without an agent only a tool that looks after its files at its own server can be "
                 f"profiled: choose {' or '.join(able)}, or another way in step Where"
@@ -138,7 +138,7 @@ class Draft(msgspec.Struct, kw_only=True):
             "--secret-file": self.secret_file if self.way == "agent" else "",
             "--address": self.address,
             "--source-address": self.source_address,
-            "--ports": self.ports if self.way != "none" else "",
+            "--ports": self.ports if self.has_agent else "",
             "--bandwidth": self.bandwidth,
             "--rtt": self.rtt,
         }
@@ -168,7 +168,7 @@ class Draft(msgspec.Struct, kw_only=True):
             *_given(options),
             *constants,
             *self._profiled_arguments(),
-            *(["--without-agent"] if self.way == "none" else []),
+            *([] if self.has_agent else ["--without-agent"]),
             *self.reach_arguments(),
         ]
 
@@ -184,7 +184,7 @@ class Draft(msgspec.Struct, kw_only=True):
                 }
             )
         options = {"--profile-tool": self.tool_name, "--max-concurrency": self.max_concurrency}
-        marks = {"--keep": self.keep and self.way != "none", "--verify": self.verify}
+        marks = {"--keep": self.keep and self.has_agent, "--verify": self.verify}
         return [*_given(options), *(name for name, said in marks.items() if said)]
 
     def _data(self) -> str:

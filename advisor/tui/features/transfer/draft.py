@@ -144,7 +144,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         """Take over the destination and how to reach it."""
         for name in ("destination", "way", *REACH):
             setattr(self, name, getattr(draft, name))
-        if self.way == "none":  # Somebody has to prove at the destination what arrived.
+        if not self.has_agent:  # Somebody has to prove at the destination what arrived.
             self.way = "ssh"
 
     def take_up(self, request: AdviceRequest) -> None:

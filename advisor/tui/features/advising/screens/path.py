@@ -105,7 +105,7 @@ class PathScreen(Step):
     async def action_look_again(self) -> None:
         """Start again."""
         await self._end_look()
-        if self.advisor.draft.where and self.advisor.draft.can_be_checked:
+        if self.advisor.draft.where and self.advisor.draft.has_agent:
             self._look = PathCheck(self.advisor.draft, self.advisor.history, self._draw, watch=True)
         self._drawn = None
         self._draw()
@@ -143,7 +143,7 @@ class PathScreen(Step):
         where = self.advisor.draft.where
         if not where:
             return "· No destination is given: go back to Where (escape) and type one."
-        if not self.advisor.draft.can_be_checked:
+        if not self.advisor.draft.has_agent:
             return f"· {sentence(UNCHECKED)}"
         if self._look and self._look.trouble:
             return f"✗ {self._look.trouble}"

@@ -183,7 +183,7 @@ class WhereScreen(Step):
         if self._look:
             await self._look.close()
         self._look = None
-        if not self._incomplete() and self.advisor.draft.can_be_checked:
+        if not self._incomplete() and self.advisor.draft.has_agent:
             self._look = PathCheck(self.advisor.draft, self.advisor.history, self._show)
         self._show()
 
@@ -218,7 +218,7 @@ class WhereScreen(Step):
         if missing := self._incomplete():
             return f"· {missing}", ""
         look, draft = self._look, self.advisor.draft
-        if not draft.can_be_checked:
+        if not draft.has_agent:
             return f"· {UNCHECKED}", ""
         if look is None or look.reach != draft.reach_arguments():
             seen = draft.path_seen
@@ -250,7 +250,7 @@ class WhereScreen(Step):
     def action_next(self) -> None:
         """Go to the next step, and say so if the destination has not answered yet."""
         draft = self.advisor.draft
-        if not self.why_not_next() and draft.can_be_checked and draft.path_seen is None:
+        if not self.why_not_next() and draft.has_agent and draft.path_seen is None:
             where = draft.where
             self.notify(f"{where} has not answered yet: continuing, and checking again later.")
         super().action_next()

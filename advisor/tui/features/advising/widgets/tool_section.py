@@ -101,7 +101,7 @@ class ToolSection(Vertical):
         draft = self._draft
         for name in (*_OF_A_TOOL, "#about-profiled"):
             self.query_one(name).display = bool(draft.tool_name)
-        if not draft.can_be_checked:
+        if not draft.has_agent:
             self.query_one("#keep").display = False  # Only an agent puts files in their place.
         reason = draft.why_no_tool()
         about = self.query_one("#about-profiled", Static)
@@ -115,9 +115,9 @@ class ToolSection(Vertical):
 def _what_a_tool_does(draft: Draft) -> str:
     seen = draft.path_seen
     budget_s = default_budget_s(seen.path.rtt_s if seen else 0.0, files=True)
-    keeps = draft.keep and draft.can_be_checked
+    keeps = draft.keep and draft.has_agent
     after = "what arrives complete stays, the rest is removed" if keeps else "removed again"
-    disks = "Both disks are measured with test files. " if draft.can_be_checked else ""
+    disks = "Both disks are measured with test files. " if draft.has_agent else ""
     return (
         f"· In each probe part of the files is copied next to {draft.to.strip()}: {after}. {disks}"
         f"It takes {format_duration(budget_s)} unless you change it in step History."

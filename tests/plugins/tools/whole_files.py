@@ -1,21 +1,35 @@
-"""Shared by the tests of tools that move files over ssh: a login, files, a step that is run."""
+"""Shared by the tests of tools that move whole files: an order, a login by ssh, a step run."""
 
 import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from advisor.api.tool import Piece, TransferOrder, TransferTool
 from advisor.domain.endpoints import Endpoint
+from advisor.domain.space import Setting
 from advisor.hosts.processes import running
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.tool_lookups import informed
+from advisor.testing.samples import a_path
 from tests.ssh_server import SshServer, ssh_that_knows
 
 _RUN_S: Final = 60.0
+
+
+def order_of(usual: Setting, /, *pieces: Piece, **changes: Any) -> TransferOrder:
+    """To move these pieces; `usual`: the setting, if the changes have no other one."""
+    given: dict[str, Any] = {
+        "setting": usual,
+        "pieces": pieces,
+        "path": a_path(),
+        "destination_host": "dtn",
+        "list_file": "/tmp/files",
+    }
+    return TransferOrder(**(given | changes))
 
 
 def logged_in(
