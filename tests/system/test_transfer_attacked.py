@@ -26,6 +26,7 @@ status=$?
 for word; do
     case "$word" in *small/3.dat) is_in=yes ;; esac
     [ -f "$word" ] && grep -qE '(^|/)3\\.dat' "$word" && is_in=yes
+    [ -h "$word/3.dat" ] || [ -h "$word/small/3.dat" ] && is_in=yes
 done
 if [ "$is_in" ] && mkdir "$ONCE" 2>/dev/null; then
     printf '\\377\\376' | dd of="$VICTIM" bs=1 seek=7 conv=notrunc 2>/dev/null

@@ -12,6 +12,7 @@ from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
 from tests.s3_server import s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import SshServer, needs_sshd, several_names, ssh_server, ssh_that_knows
+from tests.xrootd_server import xrootd_server
 
 from .conftest import Run, Start, wait_until
 
@@ -93,6 +94,24 @@ def test_a_store(start: Start, source: Path, tmp_path: Path, tool: str) -> None:
         shell = ["sh", "-c", command["shell"]]
         assert subprocess.run(shell, check=False, env=os.environ | environment).returncode == 0
         assert not difference(source, store.served / "bucket" / "run")
+
+
+def test_an_xrootd_server(start: Start, source: Path, tmp_path: Path) -> None:
+    with xrootd_server(tmp_path / "served") as server:
+        target = server.served / "run 42"
+        run = start(
+            *("advise", "127.0.0.1", "--without-agent", "--tool", "xrdcp", "--json", *BUDGET),
+            *("--server", server.url, "--data", str(source), "--to", str(target)),
+        )
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+        results = [e["result"] for e in run.events if e["event"] == "probe_ended"]
+        assert results
+        assert not [one for one in results if one["outcome"] != "measured"]
+        assert not list(server.served.iterdir())
+        [command] = run.events[-1]["commands"]
+        assert subprocess.run(["sh", "-c", command["shell"]], check=False).returncode == 0
+        assert not difference(source, target)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -7,7 +7,7 @@ from tests.soak.gridftp import KillableServer
 
 from .conftest import Run, Server, Start
 from .moved import make_files
-from .sftp import SftpServer
+from .tool_servers import SendingServer, SftpServer
 
 # Of a path on which a piece is short, so that there are many of them.
 PATH: Final = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
@@ -27,12 +27,12 @@ def make_endless(folder: Path) -> Path:
     return folder
 
 
-AnyServer: TypeAlias = Server | SftpServer
+AnyServer: TypeAlias = Server | SftpServer | SendingServer
 
 
 def use(server: AnyServer | KillableServer) -> list[str]:
     """The options that name the server, and the tool where it is not the usual one."""
-    tool = ["--tool", server.tool] if isinstance(server, SftpServer) else []
+    tool = ["--tool", server.tool] if isinstance(server, SftpServer | SendingServer) else []
     return ["--server", server.url, *tool]
 
 

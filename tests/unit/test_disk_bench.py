@@ -221,6 +221,8 @@ def test_the_default_line_has_the_addresses_of_the_advised_one() -> None:
     assert default_line(line, GLOBUS_URL_COPY, FAST) == (
         "globus-url-copy -fast -pp file:///a ftp://far/c"
     )
+    line = "sh -c 'split …' a /a/ root://far//c/"
+    assert default_line(line, TOOLS["xrdcp"], "as typed") == "xrdcp -r /a/ root://far//c/"
     line = "sh -c 'split …' /a/ far:/c/"
     assert default_line(line, TOOLS["rsync"], "as typed") == "rsync -a /a/ far:/c/"
 

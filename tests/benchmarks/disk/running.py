@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -44,9 +45,11 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
         with (
             Lab(folder, _path_of(case), _SEED) as lab,
             _with_congestion(lab, case.congestion),
-            case.tool.place(lab) as place,
-            patch.dict(os.environ, place.environment),
+            case.tool.place(lab) as offered,
+            patch.dict(os.environ, offered.environment),
         ):
+            own = offered.target / data.name if case.tool.keeps_name else offered.target
+            place = replace(offered, target=own)
             target = place.target
             for method in plan.sessions:
                 if results.session(case.key, method):

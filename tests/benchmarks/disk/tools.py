@@ -16,6 +16,7 @@ from advisor.lab.state import LabFolder
 from tests.benchmarks.wan.hosts import Lab
 from tests.s3_server import NEWER_RCLONE, S5CMD, s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import ssh_server, ssh_that_knows
+from tests.xrootd_server import xrootd_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class BenchTool:
     `defaults`: the words of the lines that the gain is over, up to both addresses, by their names
     in the results; the first is that of a user who types no option. `for_folders`: further words
     for a folder. `other_cells`: the number of settings of the space for each number of files at a
-    time. `options`: of `advisor advise`. `version`: what says its version.
+    time. `options`: of `advisor advise`. `version`: what says its version. `keeps_name`: as typed,
+    it gives a folder its own name in the named one.
     """
 
     key: str
@@ -45,6 +47,7 @@ class BenchTool:
     for_folders: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
+    keeps_name: bool = False
 
     @property
     def version_command(self) -> tuple[str, ...]:
@@ -107,6 +110,14 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
         )
 
 
+@contextlib.contextmanager
+def _xrootd(lab: Lab) -> Iterator[Place]:
+    """An XRootD server on the far host, for a folder there."""
+    folder, prefix = _far_folder(lab), lab.command([], host="far")
+    with xrootd_server(folder, address=lab.far_address, port=_PORT, prefix=prefix) as server:
+        yield Place(folder, server.url)
+
+
 GLOBUS_URL_COPY: Final = BenchTool(
     key="globus-url-copy",
     name="globus-url-copy",
@@ -158,6 +169,15 @@ TOOLS: Final = {
             defaults={"as typed": ("rsync", "-a"), _AES: ("rsync", "-a", "-e", f"ssh {_AES}")},
             other_cells=1,
             place=partial(_ssh, scheme="ssh"),
+        ),
+        BenchTool(
+            key="xrdcp",
+            name="xrdcp",
+            defaults={"as typed": ("xrdcp",)},
+            for_folders=("-r",),
+            other_cells=1,
+            place=_xrootd,
+            keeps_name=True,
         ),
     )
 }

@@ -31,6 +31,7 @@ OWN: dict[str, list[dict[str, int]]] = {
         {"concurrency": 4, "parallelism": 4, "outstanding": 128},
         {"concurrency": 4, "parallelism": 4, "chunk_bytes": 16 * 2**20},
     ],
+    "xrdcp": [{"concurrency": 1, "parallelism": 1}, {"concurrency": 4, "parallelism": 1}],
 }
 
 each = pytest.mark.parametrize("name", NAMES)
@@ -125,7 +126,15 @@ def test_no_flag_is_explained_that_no_line_has(name: str) -> None:
         a_command_request(source_path="/d/run", dataset=MANY),
         a_command_request(dataset=Dataset(total_bytes=10**13, path="/d/f", files=1)),
         a_command_request(path=a_path(chose_source=True)),
-        *(a_command_request(settings={name: setting}) for setting in OWN.get(name, [])),
+        *(
+            a_command_request(
+                settings={name: setting},
+                source_path="/d/run",
+                destination_path="/data/run",
+                dataset=MANY,
+            )
+            for setting in OWN.get(name, [])
+        ),
     ]
     used = {
         sentence

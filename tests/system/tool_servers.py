@@ -1,4 +1,4 @@
-"""An sshd that `advisor transfer` uses with rclone or rsync, in the place of a GridFTP server."""
+"""Servers that `advisor transfer` uses in the place of a GridFTP server."""
 
 import contextlib
 import tempfile
@@ -8,10 +8,14 @@ from pathlib import Path
 import msgspec
 
 from tests.ssh_server import SshServer, ssh_server, ssh_that_knows
+from tests.xrootd_server import XrootdServer, xrootd_server
 
 
 class SftpServer(msgspec.Struct, frozen=True):
-    """`folder`: where files may be put. `programs`: a folder for PATH with an ssh that knows it."""
+    """An sshd, for rclone or rsync. `folder`: where files may be put.
+
+    `programs`: a folder for PATH with an ssh that knows it.
+    """
 
     tool: str
     ssh: SshServer
@@ -38,3 +42,30 @@ def sftp_server(tool: str) -> Iterator[SftpServer]:
         folder.mkdir()
         programs = ssh_that_knows(Path(base), f"Host {ssh.address}\n{ssh.login}")
         yield SftpServer(tool, ssh, folder, programs)
+
+
+class SendingServer(msgspec.Struct, frozen=True):
+    """An XRootD server, for xrdcp. `folder`: where files may be put."""
+
+    xrootd: XrootdServer
+    folder: Path
+    tool: str = "xrdcp"
+
+    @property
+    def url(self) -> str:
+        return self.xrootd.url
+
+    def end(self) -> None:
+        """With all its connections."""
+        self.xrootd.process.kill()
+        self.xrootd.process.wait()
+
+
+@contextlib.contextmanager
+def sending_server() -> Iterator[SendingServer]:
+    """Run one until the block ends."""
+    with (
+        tempfile.TemporaryDirectory(prefix="xrootd-") as base,
+        xrootd_server(Path(base)) as xrootd,
+    ):
+        yield SendingServer(xrootd, Path(base))
