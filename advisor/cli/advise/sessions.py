@@ -45,9 +45,16 @@ def run_session(
     with Narration(sys.stderr, bar=False if as_json else None) as narration:
         data = ndjson.writer(sys.stdout) if as_json else _advice_as_text
 
+        is_over = False
+
         def publish(event: ev.AnyEvent) -> None:
+            nonlocal is_over
+            if is_over:
+                # A signal was heard before the program's end; the advice is the last event.
+                return
             narration(event)
             if isinstance(event, ev.AdviceGiven | ev.GaveUp):
+                is_over = True
                 narration.finish()
             data(event)
 
