@@ -134,6 +134,10 @@ class DiskProber:
         """Writing the test file first may take as long again."""
         return 2 * max(job.ceiling_s for job in self._jobs.values())
 
+    def waits_there(self, setting: Setting) -> bool:
+        """Whether it is the destination's disk."""
+        return not self._is_here
+
     async def measure(self, link: AgentLink, setting: Setting, _watcher: Watcher) -> Probed:
         """Run one job. Raises PeerGone."""
         job = self._jobs[setting_key(setting)]

@@ -35,6 +35,9 @@ class Measurer(Protocol):
     def next_probe_s(self) -> float:
         """The time that one more probe may take, in seconds."""
 
+    def waits_there(self, setting: Setting) -> bool:
+        """Whether a probe waits for its turn at the destination, which is not told."""
+
     async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
         """One probe. Every failure is an outcome, except a lost agent, which raises PeerGone.
 
@@ -140,9 +143,13 @@ class ProbeRunner:
         return probed
 
     async def _measure(self, subject: str, setting: Setting, watcher: Watcher) -> Probed:
-        if measurer := self._measurers.get(subject):
+        measurer = self._measurers.get(subject)
+        if measurer and measurer.waits_there(setting):
             await self.turn.awaited(watcher)
             return await measurer.measure(self.link, setting, watcher)
+        if measurer:
+            async with self.turn.held_alone(watcher):
+                return await measurer.measure(self.link, setting, watcher)
         async with self.turn.held(watcher) as told:
             return await self._transports.measure(self.link, subject, setting, self.length, told)
 

@@ -23,15 +23,16 @@ class SourceTurn:
     """
 
     def __init__(self, destination: str) -> None:
-        self._turn = None if _is_of_this_host(destination) else Turn()
+        self._turn = Turn()
+        self._is_taken_there = _is_of_this_host(destination)
 
     @contextlib.asynccontextmanager
     async def held(self, watcher: Watcher) -> AsyncIterator[Watcher]:
         """Hold it for the block, whose probe reports to the watcher that this gives."""
-        turn = self._turn
-        if turn is None:
+        if self._is_taken_there:
             yield watcher
             return
+        turn = self._turn
 
         def waits_there(ahead: int) -> None:
             turn.lend()
@@ -44,12 +45,18 @@ class SourceTurn:
         async with turn.taken(_telling(watcher)):
             yield msgspec.structs.replace(watcher, waiting=waits_there, ready=begins)
 
+    @contextlib.asynccontextmanager
+    async def held_alone(self, watcher: Watcher) -> AsyncIterator[None]:
+        """Hold it for the block, whose probe takes no turn at the destination."""
+        async with self._turn.taken(_telling(watcher)):
+            yield
+
     async def awaited(self, watcher: Watcher) -> None:
         """Wait until nobody measures here, and hold nothing.
 
         For probes whose wait at the destination is not told.
         """
-        if self._turn is not None:
+        if not self._is_taken_there:
             async with self._turn.taken(_telling(watcher)):
                 pass
 

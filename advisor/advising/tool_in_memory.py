@@ -20,7 +20,7 @@ from advisor.domain.space import Setting
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.request import AdviceRequest
-from advisor.runtime.tool_steps import run_steps
+from advisor.runtime.tool_steps import run_steps, runs_there
 
 _LEAST_BYTES: Final = 2**20
 _ROOM: Final = 4.0
@@ -47,6 +47,10 @@ class MemoryProber:
     def next_probe_s(self) -> float:
         """The time that one more probe takes, in seconds."""
         return self._length.usual_s + _START_SHARE * self._length.data_s
+
+    def waits_there(self, setting: Setting) -> bool:
+        """Whether the tool has a step at the destination."""
+        return runs_there(self._tool, self._order(setting, list_file="-"))
 
     async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
         """One probe. Whatever fails concerns this part alone; raises PeerGone."""

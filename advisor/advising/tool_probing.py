@@ -45,7 +45,7 @@ from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.content_check import check_content
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
-from advisor.runtime.tool_steps import run_steps
+from advisor.runtime.tool_steps import run_steps, runs_there
 from advisor.traits import flow_names, tool_traits
 
 _TIDY_S: Final = 20.0
@@ -141,6 +141,14 @@ class ToolProber:
         """The time that one more probe usually takes, in seconds, with what is done around it."""
         return self._length.usual_s * self.stretch + self._around_s
 
+    def waits_there(self, setting: Setting) -> bool:
+        """Whether the tool has a step at the destination."""
+        return runs_there(self._tool, self._order(setting, (self._any_piece,)))
+
+    @property
+    def _any_piece(self) -> Piece:
+        return Piece(source=self._places.source, target=self.folder, size_bytes=1)
+
     @property
     def folder(self) -> str:
         """The folder at the destination that the dataset goes to."""
@@ -206,9 +214,8 @@ class ToolProber:
 
         Raises ProbeFailed.
         """
-        piece = Piece(source=self._places.source, target=self.folder, size_bytes=1)
         try:
-            steps = self._tool.steps(self._order(setting, (piece,)))
+            steps = self._tool.steps(self._order(setting, (self._any_piece,)))
         except ValueError as error:
             raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         if any(step.side == "destination" or step.as_login for step in steps):

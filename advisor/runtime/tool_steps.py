@@ -36,6 +36,14 @@ async def run_steps(
         return await _run_beside(there, run_source(_source_step(tool, tool.steps(order))))
 
 
+def runs_there(tool: TransferTool, order: TransferOrder) -> bool:
+    """Whether the transfer has a step at the destination; not where the tool cannot move it."""
+    try:
+        return any(step.side == "destination" for step in tool.steps(order))
+    except ValueError:
+        return False
+
+
 def _source_step(tool: TransferTool, steps: Sequence[Step]) -> Step:
     match steps:
         case [Step(side="source") as source]:

@@ -17,6 +17,8 @@ from advisor.runtime.round_trip import GIVEN
 from advisor.runtime.stop import Stopped
 from advisor.testing.samples import a_path
 
+from .turn_here import is_free
+
 WATCHER = Watcher(lambda _: None, lambda _: None)
 SETTING: Setting = {"streams": 2}
 
@@ -77,10 +79,18 @@ class FakeTransports:
 
 
 class FakeDisk:
+    def __init__(self, *, waits_there: bool = False) -> None:
+        self._waits_there = waits_there
+        self.was_turn_free: bool | None = None
+
     def next_probe_s(self) -> float:
         return 42.0
 
+    def waits_there(self, setting: Setting) -> bool:
+        return self._waits_there
+
     async def measure(self, link: Any, setting: Setting, watcher: Watcher) -> Probed:
+        self.was_turn_free = is_free()
         return Probed(measurement(9.0, 1.0), b"disk")
 
 
@@ -120,6 +130,23 @@ async def test_a_disk_is_measured_by_its_own_measurer() -> None:
     assert bench.runner.next_probe_s("tcp") == before_s
     assert bench.runner.is_transport("tcp")
     assert not bench.runner.is_transport("disk")
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("own_turn")
+@pytest.mark.parametrize("waits_there", [False, True])
+@pytest.mark.parametrize("destination", ["127.0.0.1", "192.0.2.9"])
+async def test_others_wait_for_a_probe_that_waits_nowhere_else(
+    waits_there: bool, destination: str
+) -> None:
+    """A wait at the destination is not told: two that hold their turns would wait for ever."""
+    bench = Bench()
+    runner = bench.runner_on(a_path(destination_address=destination))
+    disk = FakeDisk(waits_there=waits_there)
+    runner.use("disk", disk)
+    await runner.run("disk", SETTING, WATCHER)
+    assert disk.was_turn_free is waits_there
+    assert is_free()
 
 
 @pytest.mark.asyncio

@@ -8,6 +8,8 @@ from advisor.advising.prober import Watcher
 from advisor.advising.source_turn import SourceTurn
 from advisor.agent.turn import Turn
 
+from .turn_here import is_free
+
 pytestmark = pytest.mark.usefixtures("own_turn")
 
 # Of a network for documentation: no host has it.
@@ -25,15 +27,6 @@ class Heard:
             ready=lambda: self.told.append("ready"),
             waiting_here=lambda ahead: self.told.append(f"{ahead} here"),
         )
-
-
-def is_free() -> bool:
-    """Whether somebody else could measure here now."""
-    other = Turn()
-    try:
-        return other.take_back()
-    finally:
-        other.lend()
 
 
 def test_others_wait_while_a_probe_is_sent_elsewhere() -> None:
