@@ -123,6 +123,8 @@ def test_a_tool_is_one_that_moves_lists_of_files() -> None:
         ({"start": "9x8", "max_concurrency": "8"}, "9 files at a time, and 8 are"),
         ({"start": "4x8", "max_streams": "4"}, "8 streams for each, and 4 are"),
         ({"start": "4x8", "max_flows": "31"}, "32 streams in total, and 31 are"),
+        ({"via": "a=b", "verify": True}, "'advisor verify' on the receipt"),
+        ({"via": "a=b", "tool": "rsync"}, "rsync moves whole files"),
     ],
 )
 def test_what_is_missing_has_a_sentence(changes: dict[str, Any], reason: str) -> None:
@@ -132,6 +134,17 @@ def test_what_is_missing_has_a_sentence(changes: dict[str, Any], reason: str) ->
 def test_what_goes_together_is_not_refused() -> None:
     fits = {"start": "4x8", "max_concurrency": "4", "max_streams": "8", "max_flows": "32"}
     assert TransferDraft(**COMPLETE | fits).why_not() == ""
+
+
+def test_several_nodes_need_a_database() -> None:
+    move = TransferDraft(**COMPLETE, via="a=b,c=d", node_command="/opt/advisor node")
+    assert move.why_not() == ""
+    assert {"--via=a=b,c=d", "--node-command=/opt/advisor node"} <= {*move.transfer_arguments()}
+    assert move.why_no_queue("postgresql://db/history") == ""
+    assert "--store postgresql://" in move.why_no_queue("/home/me/history")
+    move.go_to("dtn09")
+    assert not [word for word in move.transfer_arguments() if "node" in word or "via" in word]
+    assert move.why_no_queue("/home/me/history") == ""
 
 
 def test_it_is_kept_for_the_next_start() -> None:

@@ -9,7 +9,15 @@ from advisor.domain.advice import Advice
 from advisor.domain.records import SessionRecord
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
-from advisor.traits import can_move, default_method, method_traits, methods
+from advisor.store.postgres.address import is_address
+from advisor.traits import (
+    can_move,
+    default_method,
+    method_traits,
+    methods,
+    moving_tool,
+    tool_traits,
+)
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.transfer.tuned.prior_advice import advised_levels
 from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
@@ -43,6 +51,8 @@ class TransferDraft(MoveDraft, kw_only=True):
     max_rate: str = ""
     nice: str = ""
     price: str = ""
+    via: str = ""
+    node_command: str = ""
 
     @property
     def pushes(self) -> bool:
@@ -74,6 +84,8 @@ class TransferDraft(MoveDraft, kw_only=True):
             "--max-rate": self.max_rate,
             "--nice": self.nice,
             "--price": self.price,
+            "--via": self.via,
+            "--node-command": self.node_command if self.via.strip() else "",
         }
         given = [f"{name}={text.strip()}" for name, text in options.items() if text.strip()]
         verify = ["--verify"] if self.verify else []
@@ -89,7 +101,30 @@ class TransferDraft(MoveDraft, kw_only=True):
             or self._why_no_destination()
             or self.why_no_folder()
             or self._why_not_this_start()
+            or self._why_not_over_nodes()
         )
+
+    def why_no_queue(self, history: str) -> str:
+        """Why this history has no queue for several nodes, with the remedy; "" if it has one."""
+        if not self.via.strip() or is_address(history):
+            return ""
+        return (
+            "several nodes share the files by a database: begin with 'advisor --store "
+            "postgresql://HOST/DATABASE', or empty 'Nodes'"
+        )
+
+    def _why_not_over_nodes(self) -> str:
+        if not self.via.strip():
+            return ""
+        if self.verify:
+            return (
+                "several nodes cannot read all files again at the end: untick that, and run "
+                "'advisor verify' on the receipt"
+            )
+        tool = self.tool.strip() or moving_tool()
+        if can_move(tool) and not tool_traits(tool).moves_ranges:
+            return f"{tool} moves whole files, which several nodes cannot share: empty 'Tool'"
+        return ""
 
     def _why_no_destination(self) -> str:
         if not self.where:
@@ -137,7 +172,7 @@ class TransferDraft(MoveDraft, kw_only=True):
         if destination in (self.destination.strip().rpartition("@")[2], agent):
             return
         self.reach_as(Draft(destination=destination))
-        self.to = self.server = self.tool = ""
+        self.to = self.server = self.tool = self.via = ""
         self._forget_advised_start()
 
     def reach_as(self, draft: Draft) -> None:

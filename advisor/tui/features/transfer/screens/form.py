@@ -11,6 +11,7 @@ from textual.events import Resize
 from textual.widget import Widget
 from textual.widgets import Checkbox, Collapsible, RadioSet
 
+from advisor.domain.nodes import parse_nodes
 from advisor.traits import checked_server, movers, moving_tool, server_forms
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.features.advising.reach_fields import REACH, reach_fields
@@ -101,7 +102,7 @@ class TransferFormScreen(MoveForm):
             "Tool",
             "tool",
             check=known_mover,
-            example=f"default: {moving_tool()}; else {' or '.join(_other_tools())}",
+            example=f"{moving_tool()} (default), {', '.join(_other_tools())}",
             explained="The program that moves the files. It has to be installed here, and its "
             "server at the destination; some move whole files only, which is said at the start.",
         )
@@ -127,6 +128,27 @@ class TransferFormScreen(MoveForm):
             collapsed=not (
                 draft.pushes or any(getattr(draft, name) for name in REACH if name != "secret_file")
             ),
+        )
+
+        yield Collapsible(
+            self.field(
+                "Nodes",
+                "via",
+                check=parse_nodes,
+                example="as in dtn11=dtn21,dtn12=dtn22, or @senders=@receivers of the fleet",
+                explained="Pairs of source and destination nodes, which share the files; a source "
+                "alone sends to the host above. They see the same file system as this host, and "
+                "need your login by ssh and a history in PostgreSQL.",
+            ),
+            self.field(
+                "Node command",
+                "node_command",
+                example="default: advisor node",
+                explained="What starts a node on the source nodes, if advisor is not in the PATH "
+                "of a login by ssh.",
+            ),
+            title="Over several nodes",
+            collapsed=not draft.via,
         )
 
     def _tuning(self) -> Iterable[Widget]:
@@ -211,7 +233,7 @@ class TransferFormScreen(MoveForm):
         self.draft.method = event.pressed.id or ""
 
     def why_incomplete(self) -> str:
-        return self.draft.why_not()
+        return self.draft.why_not() or self.draft.why_no_queue(self.advisor.history.argument)
 
     def start(self) -> None:
         words = ["transfer", "--json", "--orders", *self.advisor.history.arguments]
