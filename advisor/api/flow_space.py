@@ -6,7 +6,7 @@ from advisor.api.tool import ToolLimits
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Parameter, Scale, Setting, Space, last_doubling
 
-__all__ = ["AS_TYPED", "flow_space", "is_as_typed", "most_flows"]
+__all__ = ["AS_TYPED", "flow_space", "is_as_typed", "most_flows", "process_space", "processes_for"]
 
 AS_TYPED: Final[Setting] = {"options": "none"}
 """Marks the setting whose line has no options, as typed by users who tune nothing."""
@@ -49,3 +49,20 @@ def flow_space(most: dict[str, int], *others: Parameter, note: str) -> Space:
         fixed={name: 1 for name in most if name not in names},
         note=note,
     )
+
+
+def process_space(dataset: Dataset, limits: ToolLimits) -> Space:
+    """Processes in doublings, each with one connection and a share of the files."""
+    most = most_flows(dataset, limits, has_streams=False)
+    files = "an unknown number of" if dataset.files is None else str(dataset.files)
+    processes = most["concurrency"]
+    note = f"up to {processes} processes for {files} files ({limits.max_concurrency} allowed)"
+    if processes == 1:
+        note = "one file, which is moved over one connection"
+    return flow_space(most, note=note)
+
+
+def processes_for(setting: Setting, files: int | None) -> int:
+    """How many processes move files at the same time, each over a connection of its own."""
+    wanted = int(setting.get("concurrency", 1))
+    return min(wanted, files) if files else wanted

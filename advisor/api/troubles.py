@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from advisor.api.tool import ToolTrouble
 from advisor.domain.measurement import FailureKind
 
-__all__ = ["TroubleCase", "first_trouble"]
+__all__ = ["MOST_SHOWN", "TroubleCase", "first_trouble", "trouble_of_run"]
+
+MOST_SHOWN: Final = 200
+"""Characters of a program's own words in a sentence."""
 
 
 class TroubleCase(msgspec.Struct, frozen=True):
@@ -28,3 +32,27 @@ def first_trouble(cases: Iterable[TroubleCase], text: str) -> ToolTrouble | None
         if found := re.search(case.pattern, text, re.MULTILINE):
             return ToolTrouble(case.kind, case.sentence.format_map(found.groupdict()))
     return None
+
+
+def trouble_of_run(
+    program: str,
+    status: int,
+    cases: Iterable[TroubleCase],
+    text: str,
+    *,
+    said: str,
+    refusal: str = "",
+) -> ToolTrouble | None:
+    """What went wrong in a run with this exit status; None for status 0.
+
+    `text`: the errors, in which the cases are looked for. `said`: the line of them to show where no
+    case fits. `refusal`: why the server refused connections, "" if it did not.
+    """
+    if status == 0:
+        return None
+    if refusal:
+        return ToolTrouble(FailureKind.RESET, f"{refusal[0].upper()}{refusal[1:]}.")
+    if trouble := first_trouble(cases, text):
+        return trouble
+    words = f": {said[:MOST_SHOWN].rstrip('.')}" if said else ""
+    return ToolTrouble(FailureKind.CRASHED, f"{program} ended with status {status}{words}.")

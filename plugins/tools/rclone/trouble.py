@@ -5,7 +5,7 @@ from typing import Final
 
 from advisor.api.json_lines import json_entry
 from advisor.api.tool import ToolTrouble
-from advisor.api.troubles import TroubleCase, first_trouble
+from advisor.api.troubles import MOST_SHOWN, TroubleCase, trouble_of_run
 from advisor.api.values import FailureKind
 
 from .reader import ERRORS
@@ -120,21 +120,19 @@ _CASES: Final = (
     ),
 )
 _NOISE: Final = re.compile(r"Can't save config|Failed to seek log file|attempt \d+/\d+ ")
-_MOST_SHOWN: Final = 200
 
 
 def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
     """What went wrong, by the exit status and what was logged; None for status 0."""
-    if status == 0:
-        return None
     lines = _messages(output, errors)
-    text = "\n".join(lines)
-    if why := refusal_of(output, errors):
-        return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
-    if trouble := first_trouble(_CASES, text):
-        return trouble
-    said = f": {lines[-1][:_MOST_SHOWN].rstrip('.')}" if lines else ""
-    return ToolTrouble(FailureKind.CRASHED, f"rclone ended with status {status}{said}.")
+    return trouble_of_run(
+        "rclone",
+        status,
+        _CASES,
+        "\n".join(lines),
+        said=lines[-1] if lines else "",
+        refusal=refusal_of(output, errors),
+    )
 
 
 def refusal_of(output: str, errors: str) -> str:
@@ -143,10 +141,10 @@ def refusal_of(output: str, errors: str) -> str:
     if not (found := _REFUSED.search(text)):
         return ""
     if found["store"]:
-        return f"the store asks for fewer requests at a time ({found['store'][:_MOST_SHOWN]})"
+        return f"the store asks for fewer requests at a time ({found['store'][:MOST_SHOWN]})"
     why = (found["why"] or found["session"] or "").strip().rstrip(".")
     return (
-        f"the server accepts no more connections ({why[:_MOST_SHOWN]}): MaxStartups and "
+        f"the server accepts no more connections ({why[:MOST_SHOWN]}): MaxStartups and "
         "MaxSessions of its sshd, or a firewall, limit them"
     )
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Final
 
 from advisor.api.command_line import SSH_WINDOW_BYTES, why_not_listed
+from advisor.api.flow_space import process_space
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -42,7 +43,7 @@ from advisor.api.values import (
 
 from .known import Server, lookups_for, server_at, server_of
 from .lines import NAME, joint_line, tcp_line
-from .options import baselines_for, space_for
+from .options import baselines_for
 from .reader import SentReader
 from .steps import steps_for
 from .trouble import refusal_of, trouble_of
@@ -120,7 +121,7 @@ class Rsync:
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
         """Processes at a time."""
-        return space_for(dataset, limits)
+        return process_space(dataset, limits)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
         """The line as users type it, and with the faster cipher where both ends have it."""

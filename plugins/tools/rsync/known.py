@@ -13,6 +13,7 @@ import msgspec
 
 from advisor.api.command_line import bracketed
 from advisor.api.tool import Place
+from advisor.api.troubles import MOST_SHOWN
 
 CIPHER: Final = "aes128-gcm@openssh.com"
 """With AES instructions, a processor encrypts faster with it than with ChaCha20, ssh's choice."""
@@ -23,7 +24,6 @@ _FAST: Final = f'{_HAS_AES} && ssh "$@"'
 _VERSION: Final = re.compile(r"^rsync +version v?(\d+)\.(\d+)\.(\d+)", re.MULTILINE)
 _MISSING: Final = re.compile(r"rsync: (?:.*not found|No such file)")
 _MAKES_PARENTS: Final = (3, 2, 3)
-_MOST_SHOWN: Final = 200
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ def server_of(place: Place, found: Mapping[str, str]) -> Server:
         )
     if there is None:
         said = [line.strip() for line in login.splitlines() if line.strip()]
-        why = f" ({said[-1][:_MOST_SHOWN].rstrip('.')})" if said else ""
+        why = f" ({said[-1][:MOST_SHOWN].rstrip('.')})" if said else ""
         raise ValueError(
             f"ssh cannot run rsync at {server.address} without a password{why}: run "
             f"'ssh {server.address}' until it asks for none, or name another server with --server "

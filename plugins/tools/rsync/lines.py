@@ -10,11 +10,12 @@ from advisor.api.command_line import (
     shell_line,
     ssh_window_note,
 )
+from advisor.api.flow_space import processes_for
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
 
 from .known import Server
-from .options import made_first, options_of, processes_for, remote_shell
+from .options import made_first, options_of, remote_shell
 
 NAME: Final = "rsync"
 

@@ -1,11 +1,10 @@
-"""The settings, and the options of printed and of measured lines."""
+"""The options of printed and of measured lines, and the defaults."""
 
 from typing import Final
 
 from advisor.api.command_line import shell_line
-from advisor.api.flow_space import AS_TYPED, flow_space, is_as_typed, most_flows
-from advisor.api.tool import ToolLimits
-from advisor.api.values import Baseline, Dataset, Setting, Space
+from advisor.api.flow_space import AS_TYPED, is_as_typed
+from advisor.api.values import Baseline, Setting
 
 from .known import Server, ssh_words
 
@@ -32,24 +31,6 @@ def made_first(folder: str) -> str:
     fail. rsync itself reports the folder that cannot be made.
     """
     return f"mkdir -p {shell_line([folder])}; rsync"
-
-
-def processes_for(setting: Setting, files: int | None) -> int:
-    """How many processes move files at the same time."""
-    wanted = int(setting.get("concurrency", 1))
-    return min(wanted, files) if files else wanted
-
-
-def space_for(dataset: Dataset, limits: ToolLimits) -> Space:
-    """Processes in doublings, one connection each. A file is moved by a single one."""
-    # Each process is a connection, and a process at both ends.
-    most = most_flows(dataset, limits, has_streams=False)
-    files = "an unknown number of" if dataset.files is None else str(dataset.files)
-    processes = most["concurrency"]
-    note = f"up to {processes} processes for {files} files ({limits.max_concurrency} allowed)"
-    if processes == 1:
-        note = "one file, which is moved over one connection"
-    return flow_space(most, note=note)
 
 
 def baselines_for(server: Server | None) -> list[Baseline]:

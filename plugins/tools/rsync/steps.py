@@ -4,10 +4,11 @@ import posixpath
 from typing import Final
 
 from advisor.api.command_line import roots_of, shell_line
+from advisor.api.flow_space import processes_for
 from advisor.api.tool import Step, TransferOrder
 
 from .known import Server
-from .options import made_first, options_of, processes_for, remote_shell
+from .options import made_first, options_of, remote_shell
 from .reader import FORMAT
 
 _SEVERAL: Final = (

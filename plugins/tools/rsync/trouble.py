@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from advisor.api.tool import ToolTrouble
-from advisor.api.troubles import TroubleCase, first_trouble
+from advisor.api.troubles import MOST_SHOWN, TroubleCase, trouble_of_run
 from advisor.api.values import FailureKind
 
 _REFUSED: Final = re.compile(
@@ -91,21 +91,13 @@ _CASES: Final = (
     ),
 )
 _SUMMARY: Final = re.compile(r"^(rsync error: |split: )")
-_MOST_SHOWN: Final = 200
 
 
 def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
     """What went wrong, by the exit status and the errors; None for status 0."""
-    if status == 0:
-        return None
-    if why := refusal_of(errors):
-        return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
-    if trouble := first_trouble(_CASES, errors):
-        return trouble
     lines = [" ".join(line.split()) for line in errors.splitlines() if line.strip()]
     first = next((line for line in lines if not _SUMMARY.match(line)), "".join(lines[-1:]))
-    said = f": {first[:_MOST_SHOWN].rstrip('.')}" if first else ""
-    return ToolTrouble(FailureKind.CRASHED, f"rsync ended with status {status}{said}.")
+    return trouble_of_run("rsync", status, _CASES, errors, said=first, refusal=refusal_of(errors))
 
 
 def refusal_of(errors: str) -> str:
@@ -113,6 +105,6 @@ def refusal_of(errors: str) -> str:
     if not (found := _REFUSED.search(errors)):
         return ""
     return (
-        f"the server accepts no more connections ({found[1].strip().rstrip('.')[:_MOST_SHOWN]}): "
+        f"the server accepts no more connections ({found[1].strip().rstrip('.')[:MOST_SHOWN]}): "
         "MaxStartups of its sshd, or a firewall, limits them"
     )

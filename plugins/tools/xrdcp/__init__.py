@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final
 
 from advisor.api.command_line import why_not_listed
+from advisor.api.flow_space import process_space
 from advisor.api.server_files import ServerCommands
 from advisor.api.tool import (
     CommandRequest,
@@ -53,7 +54,6 @@ from .known import (
     server_at,
     server_of,
 )
-from .options import baselines_for, space_for
 from .sending import joint_line, tcp_line
 from .server_files import commands_for, sizes_in
 from .steps import steps_for
@@ -146,11 +146,11 @@ class Xrdcp:
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
         """Processes at a time."""
-        return space_for(dataset, limits)
+        return process_space(dataset, limits)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
-        """The line without options, as users type it."""
-        return baselines_for()
+        """One process: it has no option that is tuned."""
+        return [Baseline("default", {"concurrency": 1, "parallelism": 1})]
 
     def carries(self, name: str) -> str:
         """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""

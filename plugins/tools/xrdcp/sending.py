@@ -10,11 +10,11 @@ from advisor.api.command_line import (
     path_notes,
     shell_line,
 )
+from advisor.api.flow_space import processes_for
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
 
 from .known import NAME, Server
-from .options import processes_for
 from .shares import SEND, SHARES
 
 _XRDCP: Final = (NAME, "-f", "-p")

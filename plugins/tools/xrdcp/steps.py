@@ -4,10 +4,10 @@ import posixpath
 from typing import Final
 
 from advisor.api.command_line import roots_of
+from advisor.api.flow_space import processes_for
 from advisor.api.tool import Step, TransferOrder
 
 from .known import AT_ONCE, NAME, PORT, Server
-from .options import processes_for
 from .shares import SEND, SHARES
 
 _LISTED: Final = (

@@ -3,7 +3,7 @@
 from typing import Final
 
 from advisor.api.tool import ToolTrouble
-from advisor.api.troubles import TroubleCase, first_trouble
+from advisor.api.troubles import TroubleCase, trouble_of_run
 from advisor.api.values import FailureKind
 
 _CASES: Final = (
@@ -75,15 +75,9 @@ _CASES: Final = (
         "The connection was lost: try again.",
     ),
 )
-_MOST_SHOWN: Final = 200
 
 
 def trouble_of(status: int, output: str, errors: str) -> ToolTrouble | None:
     """What went wrong, by the exit status and the errors; None for status 0."""
-    if status == 0:
-        return None
-    if trouble := first_trouble(_CASES, errors):
-        return trouble
-    said = [" ".join(line.split()) for line in errors.splitlines() if line.strip()]
-    first = f": {said[0][:_MOST_SHOWN].rstrip('.')}" if said else ""
-    return ToolTrouble(FailureKind.CRASHED, f"xrdcp ended with status {status}{first}.")
+    said = next((" ".join(line.split()) for line in errors.splitlines() if line.strip()), "")
+    return trouble_of_run("xrdcp", status, _CASES, errors, said=said)
