@@ -13,7 +13,7 @@ convex knot. Its interval comes from a bootstrap over the repeats at each RTT.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -27,6 +27,7 @@ CONFIDENCE: Final = 0.90
 _LEAST_SPREAD: Final = 0.01
 _CLEAR_SHARE: Final = 0.5
 
+_Floats: TypeAlias = npt.NDArray[np.float64]
 Repeats = Mapping[float, Sequence[float]]
 """The throughputs in bit/s measured at each round-trip time in seconds."""
 
@@ -65,12 +66,13 @@ def transition(repeats: Repeats, seed: int = 0, resamples: int = RESAMPLES) -> T
     if len(repeats) < FEWEST_RTTS:
         return None
     rtts_s = sorted(repeats)
-    found = _transition_of(rtts_s, [np.asarray(repeats[rtt_s]) for rtt_s in rtts_s])
-    rng = np.random.default_rng(seed)
-    again = [
-        _transition_of(rtts_s, [_resampled(repeats[rtt_s], rng) for rtt_s in rtts_s])
-        for _ in range(resamples)
-    ]
+    samples = _Resampled([repeats[rtt_s] for rtt_s in rtts_s], seed, resamples)
+    weights = np.sqrt(samples.counts) / samples.spreads
+    shapes = _shapes(rtts_s)
+    found, *again = (
+        _transition_of(rtts_s, shapes, *one)
+        for one in zip(weights, samples.means * weights, strict=True)
+    )
     return Transition(rtt_s=found, interval_s=_interval(again))
 
 
@@ -79,14 +81,13 @@ def crossover(above: Repeats, below: Repeats, seed: int = 0) -> Crossover | None
     rtts_s = sorted(set(above) & set(below))
     if not rtts_s:
         return None
-    found = _crossover_of(rtts_s, *(_means(one, rtts_s, None) for one in (above, below)))
+    logs = [np.log(one[rtt_s]) for one in (above, below) for rtt_s in rtts_s]
+    found, *again = (
+        _crossover_of(rtts_s, *np.split(means, 2))
+        for means in _Resampled(logs, seed, RESAMPLES).means
+    )
     if found is None:
         return None
-    rng = np.random.default_rng(seed)
-    again = [
-        _crossover_of(rtts_s, *(_means(one, rtts_s, rng) for one in (above, below)))
-        for _ in range(RESAMPLES)
-    ]
     crossed = [one for one in again if one is not None]
     share = len(crossed) / RESAMPLES
     if share < _CLEAR_SHARE:
@@ -94,8 +95,36 @@ def crossover(above: Repeats, below: Repeats, seed: int = 0) -> Crossover | None
     return Crossover(rtt_s=found, interval_s=_interval(crossed), share=share)
 
 
-def _resampled(rates: Sequence[float], rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    return rng.choice(np.asarray(rates, dtype=float), len(rates))
+class _Resampled:
+    """The repeats at each RTT as they are, and then resampled so many times: a row for each.
+
+    `counts`: the number of repeats at each RTT. `means`: of each row, at each RTT.
+    """
+
+    def __init__(
+        self, repeats: Sequence[Sequence[float] | _Floats], seed: int, resamples: int
+    ) -> None:
+        self.counts = np.array([len(one) for one in repeats])
+        self._starts = np.cumsum(self.counts) - self.counts
+        values = np.concatenate([np.asarray(one, dtype=float) for one in repeats])
+        drawn = np.random.default_rng(seed).integers(
+            0, self._at_each(self.counts), (resamples, len(values))
+        )
+        self._rows = np.vstack([values, values[self._at_each(self._starts) + drawn]])
+        self.means: _Floats = np.add.reduceat(self._rows, self._starts, axis=1) / self.counts
+
+    def _at_each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What belongs to an RTT, for each of its repeats."""
+        return np.repeat(values, self.counts, axis=-1)
+
+    @property
+    def spreads(self) -> _Floats:
+        """The standard deviations at each RTT: the pooled relative one of each row, since ten
+        repeats are few."""
+        degrees = int(np.sum(self.counts - 1))
+        relative = self._rows / self._at_each(self.means) - 1
+        pooled = np.sqrt(np.sum(relative**2, axis=1) / degrees) if degrees else np.zeros(1)
+        return np.asarray(np.maximum(pooled, _LEAST_SPREAD)[:, None] * self.means)
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
@@ -105,22 +134,24 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
     return ordered[math.floor(outside * last)], ordered[math.ceil((1 - outside) * last)]
 
 
-def _transition_of(rtts_s: Sequence[float], rates: Sequence[npt.NDArray[np.float64]]) -> float:
-    from scipy.optimize import nnls  # Imported late: it takes long.
-
+def _shapes(rtts_s: Sequence[float]) -> list[_Floats]:
+    """The basis of each number of concave knots, for coefficients that are not negative."""
     x = np.asarray(rtts_s) / rtts_s[-1]
-    means = np.array([one.mean() for one in rates])
-    counts = np.array([len(one) for one in rates])
-    weights = np.sqrt(counts) / _spreads(rates, means)
     line = np.column_stack([np.ones_like(x), x])
     bends = np.column_stack([np.maximum(0, x - knot) for knot in x[1:-1]])
-    knots = bends.shape[1]
-    errors = []
-    for concave in range(knots + 1):
-        signs = np.array([-1.0] * concave + [1.0] * (knots - concave))
-        # Non-negative least squares: what may have either sign is the difference of two.
-        basis = np.column_stack([line, -line, bends * signs])
-        errors.append(float(nnls(basis * weights[:, None], means * weights)[1]))
+    # What may have either sign is the difference of two.
+    return [
+        np.column_stack([line, -line, -bends[:, :concave], bends[:, concave:]])
+        for concave in range(bends.shape[1] + 1)
+    ]
+
+
+def _transition_of(
+    rtts_s: Sequence[float], shapes: Sequence[_Floats], weights: _Floats, weighted: _Floats
+) -> float:
+    from scipy.optimize import nnls  # Imported late: it takes long.
+
+    errors = [float(nnls(basis * weights[:, None], weighted)[1]) for basis in shapes]
     # Equal fits differ by straight parts alone, which belong to the concave region: it still has
     # the throughput of shorter connections.
     best = max(k for k, error in enumerate(errors) if error <= min(errors) * (1 + 1e-6) + 1e-9)
@@ -135,28 +166,10 @@ def _between(low_s: float, high_s: float) -> float:
     return math.sqrt(low_s * high_s)
 
 
-def _spreads(
-    rates: Sequence[npt.NDArray[np.float64]], means: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """The standard deviation at each RTT: the pooled relative one, since ten repeats are few."""
-    relative = [one / mean - 1 for one, mean in zip(rates, means, strict=True)]
-    degrees = sum(len(one) - 1 for one in relative)
-    squares = sum(float(np.sum(one**2)) for one in relative)
-    pooled = math.sqrt(squares / degrees) if degrees else _LEAST_SPREAD
-    return np.asarray(max(pooled, _LEAST_SPREAD) * means)
-
-
-def _means(
-    repeats: Repeats, rtts_s: Sequence[float], rng: np.random.Generator | None
-) -> npt.NDArray[np.float64]:
-    found = [_resampled(repeats[rtt_s], rng) if rng else repeats[rtt_s] for rtt_s in rtts_s]
-    return np.array([float(np.mean(np.log(one))) for one in found])
-
-
 def _crossover_of(
     rtts_s: Sequence[float],
-    above: npt.NDArray[np.float64],
-    below: npt.NDArray[np.float64],
+    above: _Floats,
+    below: _Floats,
 ) -> float | None:
     """Where the logarithms of both are equal, along the line between two RTTs."""
     ahead = above - below
