@@ -114,7 +114,7 @@ def _record(line: str, restore: bool) -> Record:
         record = decoded(_decoder, line.encode(), _LONGEST_LINE)
     except BadData as error:
         raise RefusedError(f"it is no record of the history: {error}") from None
-    require_usable(record)
+    require_usable(record, line.strip())
     return record if restore else _without_orders(record)
 
 
