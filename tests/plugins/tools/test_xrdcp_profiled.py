@@ -337,11 +337,12 @@ def test_a_server_that_wants_a_login(tmp_path: Path) -> None:
         known_tool(server.url)
 
 
-@pytest.mark.as_root
 def test_a_full_disk(tmp_path: Path) -> None:
     served = tmp_path / "served"
     served.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "x", str(served)], check=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(served)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("needs root, to mount a small file system")
     try:
         pieces = some_files(tmp_path / "d", served / "t")
         with xrootd_server(served) as server:
