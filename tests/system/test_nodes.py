@@ -113,7 +113,7 @@ def ended(run: Run, code: int = 0) -> dict[str, object]:
     done = run.finish(240)
     assert "Traceback" not in done.stderr, done.stderr
     end: dict[str, object] = run.events[-1]
-    assert done.returncode == code, (end, notices(run), done.stderr)
+    assert done.returncode == code, f"{end.get('message')} {notices(run)} {done.stderr}"
     return end
 
 

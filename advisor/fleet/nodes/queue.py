@@ -43,13 +43,18 @@ class Begun(msgspec.Struct, frozen=True):
 
 class LotQueue:
     """The queue of one transfer. It reconnects by itself; every method raises QueueAway while the
-    database does not answer, and StoreError where it refuses."""
+    database does not answer, and StoreError where it refuses.
+
+    A database that ends may have done what it was asked before its answer was lost: what has to be
+    told once can be told again.
+    """
 
     def __init__(self, address: Address) -> None:
         self._address = address
         self._connection: DatabaseConnection | None = None
         self._one_at_a_time = asyncio.Lock()
         self._transfer = 0
+        self._unanswered: set[int] = set()
 
     async def begin(self, key: str, pair: Pair, sizes: Sequence[int]) -> float:
         """Begin a run of a transfer of these lots, numbered from 1; returns how long to wait.
@@ -62,12 +67,15 @@ class LotQueue:
 
     async def add(self, number: int, size_bytes: int, without: Sequence[int]) -> None:
         """One more lot, which these nodes are not given."""
-        await self._do(
-            lambda connection: connection.execute(
-                "SELECT advisor.transfer_add(%s, %s, %s::bigint[], %s::integer[])",
-                (self._transfer, number, [size_bytes], list(without)),
-            )
-        )
+
+        def added(connection: DatabaseConnection) -> None:
+            with contextlib.suppress(pg.UniqueViolation):  # It was added without an answer.
+                connection.execute(
+                    "SELECT advisor.transfer_add(%s, %s, %s::bigint[], %s::integer[])",
+                    (self._transfer, number, [size_bytes], list(without)),
+                )
+
+        await self._do(added)
 
     async def draw(
         self, node: int, wanted_bytes: int, held: Sequence[int], most: int = _MOST_LOTS
@@ -98,11 +106,24 @@ class LotQueue:
 
         The lease 0 stands for a lot that nobody is to move any more.
         """
-        numbers, leases = list(lots), list(lots.values())
+        try:
+            accepted = await self._accepted(lots)
+            # These are gone if they were accepted without an answer. If they are there, nobody is
+            # to move them any more.
+            again = self._unanswered & (lots.keys() - accepted)
+            if again:
+                await self._accepted(dict.fromkeys(again, 0))
+        except QueueAway:
+            self._unanswered |= lots.keys()
+            raise
+        self._unanswered -= lots.keys()
+        return accepted | again
+
+    async def _accepted(self, lots: Mapping[int, int]) -> set[int]:
         rows = await self._do(
             lambda connection: connection.execute(
                 "SELECT lot FROM advisor.transfer_done(%s, %s::integer[], %s::bigint[])",
-                (self._transfer, numbers, leases),
+                (self._transfer, list(lots), list(lots.values())),
             ).fetchall()
         )
         return {int(row[0]) for row in rows}

@@ -70,6 +70,38 @@ def test_lots_are_drawn_once_in_order_and_about_as_much_as_is_wanted(
     assert ended_s
 
 
+def test_what_was_done_without_an_answer_is_told_again(
+    shared_database: SharedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the database ends between the commit and its answer."""
+
+    def loses_an_answer(queue: LotQueue) -> None:
+        done = queue._done
+
+        def lost(work: Callable[[Any], Any]) -> Any:
+            done(work)
+            monkeypatch.undo()
+            raise QueueAway("it ended")
+
+        monkeypatch.setattr(queue, "_done", lost)
+
+    async def ask(queue: LotQueue) -> None:
+        await queue.begin(KEY, PAIR, [10, 20, 30])
+        first, second = await queue.draw(1, 1, []), await queue.draw(2, 1, [])
+        loses_an_answer(queue)
+        with pytest.raises(QueueAway):
+            await queue.done(first)
+        assert await queue.done(first | second) == {1, 2}
+        assert await queue.done(first) == set(), "this time it had an answer"
+        loses_an_answer(queue)
+        with pytest.raises(QueueAway):
+            await queue.add(4, 40, [1])
+        await queue.add(4, 40, [1])
+        assert list(await queue.draw(2, 100, [])) == [3, 4]
+
+    asked(shared_database, ask)
+
+
 def test_a_lease_that_ran_out_is_anybodys_and_then_worth_nothing(
     shared_database: SharedDatabase,
 ) -> None:
