@@ -22,9 +22,11 @@ NAME: Final = "rsync"
 # `find` writes "./" before each name, without which rsync takes "#x" and ";x" for comments. Largest
 # first, and dealt in turn, every process gets about as many bytes. A process that ends sets the
 # permissions of folders to which others still write: read-only folders get theirs at the end.
+# Where `find` cannot look into a folder, nothing is sent: of a pipe its status would be lost.
 _SEVERAL: Final = (
     r'd=$(mktemp -d) && trap "rm -rf \"$d\"" EXIT HUP INT TERM && cd "$0" && '
-    r'find . \( ! -type d -o -empty \) -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
+    r'find . \( ! -type d -o -empty \) -printf "%s %p\0" >"$d/.found" && '
+    r'sort -zrn "$d/.found" | cut -zd" " -f2- | '
     r'split -t "\0" -n r/{processes} - "$d/" && printf -- "--files-from=%s\0" "$d"/* | '
     r"xargs -0 -P {processes} -n 1 "
     r'rsync {options} --chmod=Du+w --rsync-path "$2" --from0 -e "{shell}" . "$1" && '

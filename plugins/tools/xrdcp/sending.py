@@ -19,10 +19,12 @@ from .shares import SEND, SHARES
 
 _XRDCP: Final = (NAME, "-f", "-p")
 
-# Largest first, and dealt in turn, every process gets about as many bytes.
+# Largest first, and dealt in turn, every process gets about as many bytes. Where `find` cannot look
+# into a folder, nothing is sent: of a pipe its status would be lost.
 _SEVERAL: Final = (
     'd=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && trap "exit 130" HUP INT TERM && '
-    r'find "$1" -type f -printf "%s %p\0" | sort -zrn | cut -zd" " -f2- | '
+    r'find "$1" -type f -printf "%s %p\0" >"$d/.found" && sort -zrn "$d/.found" | '
+    r'cut -zd" " -f2- | '
     r'split -t "\0" -n r/{processes} - "$d/" && ' + SHARES + " && " + SEND
 )
 

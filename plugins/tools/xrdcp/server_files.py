@@ -49,7 +49,8 @@ def sizes_in(folder: str, text: str) -> dict[str, int]:
     """What `xrdfs ls` printed of this folder. Raises ValueError for any other text."""
     above = folder.rstrip("/") + "/"
     sizes = {}
-    for line in text.splitlines():
+    # Not `splitlines`: a name may have other line ends.
+    for line in filter(None, text.split("\n")):
         listed = _LINE.fullmatch(line)
         if listed is None:
             raise ValueError("xrdfs ls printed no list")

@@ -33,6 +33,7 @@ from .gridftp_lines import require
 from .whole_files import (
     assert_they_arrived,
     files_named,
+    find_that_fails,
     logged_in,
     order_of,
     ran,
@@ -301,6 +302,27 @@ def test_a_folder_that_is_gone_copies_nothing(
     )
     [command] = tool.commands(request)
     done = subprocess.run(command.shell, shell=True, check=False, cwd=tmp_path / "ssh")
+    assert done.returncode != 0
+    assert not (tmp_path / "there").exists()
+
+
+@needs_sshd
+def test_a_folder_that_cannot_be_looked_into_copies_nothing(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not all but that folder, with status 0."""
+    tool = known_tool(server, tmp_path, monkeypatch)
+    files_named(NAMES, tmp_path / "d", tmp_path / "there")
+    request = a_command_request(
+        subject="rsync",
+        settings={"rsync": SETTINGS[-1]},
+        dataset=Dataset(total_bytes=10**6, path="/x", files=14, largest="a"),
+        source_path=str(tmp_path / "d"),
+        destination_path=str(tmp_path / "there"),
+    )
+    [command] = tool.commands(request)
+    environment = find_that_fails(tmp_path)
+    done = subprocess.run(command.shell, shell=True, check=False, env=environment)
     assert done.returncode != 0
     assert not (tmp_path / "there").exists()
 

@@ -27,7 +27,7 @@ from advisor.traits import checked_server
 from tests.benchmarks.disk.files import difference
 from tests.xrootd_server import XrootdServer, xrootd_server
 
-from .whole_files import files_named, order_of, ran
+from .whole_files import files_named, find_that_fails, order_of, ran
 
 PLUGIN = registry.transfer_tool("xrdcp")
 assert isinstance(PLUGIN, LookingTool)
@@ -162,9 +162,9 @@ def test_a_list_of_something_else_is_refused(line: str, words: str) -> None:
     assert isinstance(PLUGIN, ServerFilesTool)
     good = (
         "drwxr-xr-x a b 4096 2026-01-01 00:00:00 /t/c\n"
-        "-rw-r--r-- a b    3 2026-01-01 00:00:00 /t/c/ d /t/e\n"
+        "-rw-r--r-- a b    3 2026-01-01 00:00:00 /t/c/ d /t/e\u2028f\n"
     )
-    assert PLUGIN.sizes_in("/t", good) == {"c/ d /t/e": 3}
+    assert PLUGIN.sizes_in("/t", good) == {"c/ d /t/e\u2028f": 3}
     with pytest.raises(ValueError, match=words):
         PLUGIN.sizes_in("/t", good + line)
 
@@ -247,6 +247,24 @@ def test_the_line_copies_a_folder(
     assert done.returncode == 0, done.stderr
     assert not difference(source, target)
     assert not list(temporary.iterdir())
+
+
+def test_a_folder_that_cannot_be_looked_into_copies_nothing(
+    server: XrootdServer, tmp_path: Path
+) -> None:
+    """Not all but that folder, with status 0."""
+    files_named(NAMES, tmp_path / "d", tmp_path / "there")
+    command = own_line(
+        known_tool(server.url),
+        SETTING,
+        dataset=FILES,
+        source_path=str(tmp_path / "d"),
+        destination_path=str(server.served / "there"),
+    )
+    environment = find_that_fails(tmp_path)
+    done = subprocess.run(["sh", "-c", command.shell], check=False, env=environment)
+    assert done.returncode != 0
+    assert not (server.served / "there").exists()
 
 
 def test_it_looks_after_its_files_there(server: XrootdServer, tmp_path: Path) -> None:

@@ -91,6 +91,15 @@ def replace_by_another(piece: Piece) -> None:
     os.utime(target, ns=(times.st_mtime_ns, times.st_mtime_ns))
 
 
+def find_that_fails(folder: Path) -> dict[str, str]:
+    """An environment in which `find` could not look into every folder."""
+    program = folder / "failing" / "find"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nPATH=${PATH#*:} find "$@"\nexit 1\n')
+    program.chmod(0o755)
+    return os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+
 def assert_they_arrived(tool: TransferTool, pieces: Sequence[Piece], output: str) -> None:
     """Each under its name, nothing else, and all told by the tool."""
     for piece in pieces:
