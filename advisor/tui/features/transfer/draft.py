@@ -20,7 +20,7 @@ from advisor.traits import (
 )
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.transfer.tuned.prior_advice import advised_levels
-from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, learns_from_transfers
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.reach_fields import REACH
 from advisor.tui.features.transfer.move_draft import MoveDraft
@@ -121,6 +121,8 @@ class TransferDraft(MoveDraft, kw_only=True):
                 "several nodes cannot read all files again at the end: untick that, and run "
                 "'advisor verify' on the receipt"
             )
+        if learns_from_transfers(self.method):
+            return f"{self.method} needs past transfers, which nodes do not have: choose another"
         tool = self.tool.strip() or moving_tool()
         if can_move(tool) and not tool_traits(tool).moves_ranges:
             return f"{tool} moves whole files, which several nodes cannot share: empty 'Tool'"
