@@ -49,8 +49,11 @@ def xrootd_server(
     served.mkdir(exist_ok=True)
     port = port or free_run(1, (0, 0), socket.AF_INET)
     # Its sockets and process id: their paths have to be short, and without these lines in the
-    # configuration they lie in /tmp, where they stay.
-    with tempfile.TemporaryDirectory(prefix="x", ignore_cleanup_errors=True) as own_place:
+    # configuration they lie in /tmp, where they stay. It sets the modes of all folders above them
+    # but the first.
+    with tempfile.TemporaryDirectory(prefix="x", dir="/tmp", ignore_cleanup_errors=True) as (
+        own_place
+    ):
         lines = Path(own_place, "xrootd.cf")
         lines.write_text(f"all.adminpath {own_place}\nall.pidpath {own_place}\n{configuration}")
         # It refuses to run as root.

@@ -237,13 +237,18 @@ def test_removing_a_lab_ends_what_runs_in_it(folder: Path) -> None:
     place.make()
     place.write(state(KRAKEN, mark="to-be-ended"))
     place.files("kraken").mkdir(parents=True)
-    process = subprocess.Popen(["sleep", "60"], env=os.environ | {MARK: "to-be-ended"})
-    try:
+    process = subprocess.Popen(
+        ["sh", "-c", "echo; read _"],
+        env=os.environ | {MARK: "to-be-ended"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with process:
+        # While a program begins, its environment is not there yet.
+        assert process.stdout is not None
+        process.stdout.readline()
         place.remove()
         assert process.wait(timeout=60) == -15
-    finally:
-        process.kill()
-        process.wait()
     assert list(folder.iterdir()) == []
 
 
