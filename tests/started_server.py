@@ -10,11 +10,18 @@ from typing import Final
 _START_S: Final = 20.0
 
 
+class ServerEnded(Exception):
+    """It ended before it answered."""
+
+
 @contextlib.contextmanager
 def started_server(
     argv: Sequence[str], address: str, port: int, prefix: Sequence[str] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """From when it answers there. `prefix`: how programs are started on its host."""
+    """From when it answers there. `prefix`: how programs are started on its host.
+
+    Raises ServerEnded.
+    """
     process = subprocess.Popen(
         [*prefix, *argv],
         stdin=subprocess.DEVNULL,
@@ -24,7 +31,8 @@ def started_server(
     try:
         deadline_s = time.monotonic() + _START_S
         while not _answers(prefix, address, port):
-            assert process.poll() is None, f"{argv[0]} ended"
+            if process.poll() is not None:
+                raise ServerEnded(f"{argv[0]} ended with {process.returncode}")
             assert time.monotonic() < deadline_s, f"{argv[0]} does not answer"
             time.sleep(0.02)
         yield process
