@@ -29,6 +29,7 @@ __all__ = [
     "ssh_window_note",
     "streams_per_file",
     "why_not_listed",
+    "with_errors",
 ]
 
 SSH_WINDOW_BYTES: Final = 2 * 2**20
@@ -94,6 +95,11 @@ def why_not_listed(name: str) -> str:
     except UnicodeEncodeError:
         return "its name is not UTF-8, which a list of files is: rename it"
     return ""
+
+
+def with_errors(argv: Sequence[str]) -> list[str]:
+    """A lookup that always succeeds, and prints the command's errors too."""
+    return ["sh", "-c", '"$@" 2>&1; true', "sh", *argv]
 
 
 def streams_per_file(request: CommandRequest, setting: Setting) -> tuple[int, int]:

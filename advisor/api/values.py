@@ -23,7 +23,7 @@ from advisor.domain.space import (
 )
 from advisor.domain.traits import KnownCosts, Requirement
 from advisor.domain.transfers import Levels
-from advisor.hosts.packages import install_line
+from advisor.hosts.packages import install_line, program_available
 from advisor.models.transfer_parameters import (
     GLOBUS_LARGE_FILES,
     Role,
@@ -64,6 +64,7 @@ __all__ = [
     "in_order",
     "install_line",
     "last_doubling",
+    "program_available",
     "role_of",
     "setting_key",
     "setting_of",

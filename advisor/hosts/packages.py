@@ -1,9 +1,12 @@
 """How this host installs what the program needs of it: with apt or dnf, by `/etc/os-release`."""
 
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
+
+from advisor.domain.availability import AVAILABLE, Availability
 
 Manager = Literal["apt", "dnf"]
 
@@ -67,6 +70,18 @@ def installation(*needs: str, on: System | None = None) -> Installation:
 def install_line(*needs: str) -> str:
     """The command for root that installs these on this host, or a clause where none is known."""
     return "".join(installation(*needs))
+
+
+def program_available(program: str, *, reason: str = "", remedy: str = "") -> Availability:
+    """Whether it is on the search path.
+
+    `reason`, `remedy`: what is said where it is not; by default, that it is not installed, and the
+    line that installs it.
+    """
+    if shutil.which(program):
+        return AVAILABLE
+    reason = reason or f"{program} is not installed"
+    return Availability(reason=reason, remedy=remedy or install_line(program))
 
 
 @cache

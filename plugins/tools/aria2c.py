@@ -5,7 +5,6 @@ number of connections if a file has enough parts; `-o` is relative to `-d`, even
 slash.
 """
 
-import shutil
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from advisor.api.command_line import (
     shell_line,
 )
 from advisor.api.tool import CommandRequest, ToolTraits
-from advisor.api.values import AVAILABLE, Availability, Command, Setting, install_line
+from advisor.api.values import Availability, Command, Setting, program_available
 
 _HTTP_PORT: Final = 8080
 _MOST_STREAMS: Final = 16
@@ -104,9 +103,7 @@ class Aria2c:
 
     def available(self) -> Availability:
         """Whether aria2c is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="aria2c is not installed", remedy=install_line("aria2c"))
+        return program_available(self.name)
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line for the best TCP setting; none without one."""

@@ -10,13 +10,12 @@ repository at github.com/eeertekin/bbcp):
 - Names are sent to the other side one per line, so no shell interprets them.
 """
 
-import shutil
 from collections.abc import Mapping
 from typing import Final
 
 from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes, shell_line
 from advisor.api.tool import CommandRequest, ToolTraits
-from advisor.api.values import AVAILABLE, Availability, Command, Setting
+from advisor.api.values import Availability, Command, Setting, program_available
 
 _MOST_STREAMS: Final = 64
 _LEAST_WINDOW_BYTES: Final = 8192
@@ -71,9 +70,8 @@ class Bbcp:
 
     def available(self) -> Availability:
         """Whether bbcp is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(
+        return program_available(
+            self.name,
             reason="bbcp is not installed, and Debian has no package",
             remedy="build it on both hosts from https://github.com/eeertekin/bbcp",
         )

@@ -4,13 +4,12 @@ Not run, as it needs an account and an endpoint: written from the help of globus
 lists all options.
 """
 
-import shutil
 from collections.abc import Mapping
 from typing import Final
 
 from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
 from advisor.api.tool import CommandRequest
-from advisor.api.values import AVAILABLE, Availability, Command, Setting, format_bytes
+from advisor.api.values import Availability, Command, Setting, format_bytes, program_available
 
 _ENDPOINT: Final = "ENDPOINT_ID"
 _SOURCE: Final = "SOURCE_COLLECTION_ID"
@@ -98,9 +97,7 @@ class Globus:
 
     def available(self) -> Availability:
         """Whether globus is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="globus is not installed", remedy="pipx install globus-cli")
+        return program_available(self.name, remedy="pipx install globus-cli")
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """How the endpoints are set to the best TCP setting, and the transfer; none without one."""

@@ -7,7 +7,6 @@ import pytest
 
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
-from advisor.traits import tools_without_agent
 from advisor.tui.features.advising.draft import Draft, PathSeen, load_draft, parse_count, save_draft
 
 
@@ -63,7 +62,7 @@ def test_without_an_agent_the_tool_must_look_after_its_files(others: dict[str, s
     draft = msgspec.convert(
         {"way": "none", "what": "data", "data": "/d", "to": "/t", **others}, Draft
     )
-    able = " or ".join(tools_without_agent())
+    able = "rclone or s5cmd or xrdcp"
     assert f"choose {able}, or another way in step Where" in draft.why_no_tool()
 
 

@@ -34,7 +34,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -43,6 +42,7 @@ from advisor.api.values import (
     Requirement,
     Space,
     install_line,
+    program_available,
 )
 
 from .lines import NAME, joint_line, tcp_line, udt_line
@@ -114,11 +114,7 @@ class GlobusUrlCopy:
 
     def available(self) -> Availability:
         """Whether globus-url-copy is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(
-            reason=f"{self.name} is not installed", remedy=install_line("globus-url-copy")
-        )
+        return program_available(self.name)
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line; two to choose from when UDT won and the server ignores it.

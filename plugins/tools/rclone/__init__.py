@@ -29,7 +29,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -39,6 +38,7 @@ from advisor.api.values import (
     Requirement,
     Space,
     install_line,
+    program_available,
 )
 
 from .known import (
@@ -124,9 +124,7 @@ class Rclone:
 
     def available(self) -> Availability:
         """Whether rclone is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="rclone is not installed", remedy=install_line("rclone"))
+        return program_available(self.name)
 
     def lookups(self, place: Place) -> Mapping[str, list[str]]:
         """Its options, and a login by ssh or the remotes of its configuration."""

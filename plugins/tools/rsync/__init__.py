@@ -29,7 +29,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -39,6 +38,7 @@ from advisor.api.values import (
     Requirement,
     Space,
     install_line,
+    program_available,
 )
 
 from .known import Server, lookups_for, server_at, server_of
@@ -96,9 +96,7 @@ class Rsync:
 
     def available(self) -> Availability:
         """Whether rsync is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="rsync is not installed", remedy=install_line("rsync"))
+        return program_available(self.name)
 
     def lookups(self, place: Place) -> Mapping[str, list[str]]:
         """Both versions, a login by ssh, and whether AES is fast at both ends."""

@@ -27,7 +27,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -35,6 +34,7 @@ from advisor.api.values import (
     PathFacts,
     Requirement,
     Space,
+    program_available,
 )
 
 from .known import SERVER, SERVER_FORM, Store, lookups_for, store_at, store_of
@@ -89,9 +89,7 @@ class S5cmd:
 
     def available(self) -> Availability:
         """Whether s5cmd is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="s5cmd is not installed", remedy=_REMEDY)
+        return program_available(self.name, remedy=_REMEDY)
 
     def lookups(self, place: Place) -> Mapping[str, list[str]]:
         """Whether the store answers with the bucket."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from advisor.api.command_line import with_errors
 from advisor.api.object_store import StoreFolder, store_folder
 from advisor.api.tool import Place
 
@@ -24,7 +25,6 @@ SERVER_FORM: Final = "s3://BUCKET/PREFIX or https://HOST:PORT/BUCKET/PREFIX for 
 _UNNAMED: Final = "BUCKET"
 _HTTPS_PORT: Final = 443
 _HTTP_PORT: Final = 80
-_ANSWERS: Final = '"$@" 2>&1; true'
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def lookups_for(place: Place) -> dict[str, list[str]]:
     if not is_store(place.server_url):
         return {}
     look = s5cmd(store_at(place.server_url, "/"), "--json", "--retry-count", "1")
-    return {"bucket": ["sh", "-c", _ANSWERS, "sh", *look, "head", f"s3://{_bucket_of(place)}"]}
+    return {"bucket": with_errors([*look, "head", f"s3://{_bucket_of(place)}"])}
 
 
 def store_of(place: Place, found: Mapping[str, str]) -> Store:

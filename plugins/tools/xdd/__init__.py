@@ -31,7 +31,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -39,6 +38,7 @@ from advisor.api.values import (
     PathFacts,
     Requirement,
     Space,
+    program_available,
 )
 
 from .lines import NAME, joint_lines, lines_for_several, tcp_lines
@@ -106,9 +106,8 @@ class Xdd:
 
     def available(self) -> Availability:
         """Whether xdd is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(
+        return program_available(
+            self.name,
             reason="xdd is not installed, and no distribution has it",
             remedy=f"build it on both hosts from {WHERE_TO_GET_IT}",
         )

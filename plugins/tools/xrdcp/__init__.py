@@ -30,7 +30,6 @@ from advisor.api.tool import (
     TransferOrder,
 )
 from advisor.api.values import (
-    AVAILABLE,
     Availability,
     Baseline,
     Command,
@@ -40,6 +39,7 @@ from advisor.api.values import (
     Requirement,
     Space,
     install_line,
+    program_available,
 )
 
 from .fetching import fetch_line
@@ -118,9 +118,7 @@ class Xrdcp:
 
     def available(self) -> Availability:
         """Whether xrdcp is on the search path."""
-        if shutil.which(self.name):
-            return AVAILABLE
-        return Availability(reason="xrdcp is not installed", remedy=install_line("xrdcp"))
+        return program_available(self.name)
 
     def lookups(self, place: Place) -> Mapping[str, list[str]]:
         """Whether the server lets this user in."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from advisor.api.command_line import bracketed
+from advisor.api.command_line import bracketed, with_errors
 from advisor.api.tool import Place
 
 from .trouble import trouble_of
@@ -22,8 +22,6 @@ PORT: Final = 1094
 
 AT_ONCE: Final = ("env", "XRD_CONNECTIONRETRY=1", "XRD_CONNECTIONWINDOW=10")
 """By default a refused connection is tried again for eight minutes (5.5.3)."""
-
-_ANSWERS: Final = '"$@" 2>&1; true'
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +62,8 @@ def server_at(host: str, server_url: str | None) -> Server:
 
 def lookups_for(place: Place) -> dict[str, list[str]]:
     """The command to run: whether the server lets this user in."""
-    ask = [*AT_ONCE, "xrdfs", server_at(place.host, place.server_url).url, "query", "config"]
-    return {"version": ["sh", "-c", _ANSWERS, "sh", *ask, "version"]}
+    url = server_at(place.host, place.server_url).url
+    return {"version": with_errors([*AT_ONCE, "xrdfs", url, "query", "config", "version"])}
 
 
 def server_of(place: Place, found: Mapping[str, str]) -> Server:

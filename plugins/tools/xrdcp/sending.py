@@ -15,17 +15,16 @@ from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
 
 from .known import NAME, Server
-from .shares import SEND, SHARES
+from .shares import DEAL, TIDY
 
 _XRDCP: Final = (NAME, "-f", "-p")
 
 # Largest first, and dealt in turn, every process gets about as many bytes. Where `find` cannot look
 # into a folder, nothing is sent: of a pipe its status would be lost.
 _SEVERAL: Final = (
-    'd=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && trap "exit 130" HUP INT TERM && '
+    f"d=$(mktemp -d) && {TIDY} && "
     r'find "$1" -type f -printf "%s %p\0" >"$d/.found" && sort -zrn "$d/.found" | '
-    r'cut -zd" " -f2- | '
-    r'split -t "\0" -n r/{processes} - "$d/" && ' + SHARES + " && " + SEND
+    r'cut -zd" " -f2- | ' + DEAL
 )
 
 
@@ -48,16 +47,17 @@ def _line(request: CommandRequest, setting: Setting, server: Server, notes: list
     processes = processes_for(setting, files) if request.is_directory else 1
     source, target = request.source.rstrip("/"), request.target.rstrip("/")
     above, name = posixpath.split(target)
+    place = server.place(above.rstrip("/") + "/")
     # The tool itself keeps the name of a folder.
     simple = processes == 1 and posixpath.basename(source) == name
     if not request.is_directory:
         argv = [*_XRDCP, request.source, server.place(request.target)]
     elif simple:
-        argv = [*_XRDCP, "-r", f"{source}/", server.place(above.rstrip("/") + "/")]
+        argv = [*_XRDCP, "-r", f"{source}/", place]
         notes = [*notes, "It follows symbolic links."]
     else:
         script = _SEVERAL.format(processes=processes)
-        argv = ["sh", "-c", script, name, f"{source}/", server.place(above.rstrip("/") + "/")]
+        argv = ["sh", "-c", script, name, f"{source}/", place]
         notes = [*notes, "Symbolic links are left out."]
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
     if request.is_directory:

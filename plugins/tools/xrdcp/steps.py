@@ -8,12 +8,11 @@ from advisor.api.flow_space import processes_for
 from advisor.api.tool import Step, TransferOrder
 
 from .known import AT_ONCE, NAME, PORT, Server
-from .shares import SEND, SHARES
+from .shares import DEAL, TIDY
 
 _LISTED: Final = (
-    'd="$3.shares" && trap \'rm -rf "$d"\' EXIT && trap "exit 130" HUP INT TERM && '
-    r'rm -rf "$d" && mkdir "$d" && tr "\n" "\0" <"$3" | '
-    r'split -t "\0" -n r/{processes} - "$d/" && ' + SHARES + " && " + SEND
+    f'd="$3.shares" && {TIDY} && '
+    r'rm -rf "$d" && mkdir "$d" && tr "\n" "\0" <"$3" | ' + DEAL
 )
 
 

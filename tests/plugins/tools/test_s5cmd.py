@@ -27,7 +27,14 @@ from advisor.testing.tools import TransferToolContract, a_command_request
 from advisor.traits import checked_server
 from tests.s3_server import S3Server, s3_server, with_s5cmd
 
-from .whole_files import assert_they_arrived, files_named, order_of, ran, replace_by_another
+from .whole_files import (
+    assert_it_looks_after,
+    assert_they_arrived,
+    files_named,
+    order_of,
+    ran,
+    replace_by_another,
+)
 
 PLUGIN = registry.transfer_tool("s5cmd")
 assert isinstance(PLUGIN, LookingTool)
@@ -258,20 +265,7 @@ def test_it_looks_after_its_files_there(store: S3Server, tmp_path: Path) -> None
     pieces = some_files(tmp_path / "d", folder / "named")
     assert ran(tool, an_order(*pieces, list_file=str(tmp_path / "list")))[0] == 0
     beside = store.served / "bucket" / "theirs"
-    beside.write_text("not ours")
-    commands = tool.server_commands(str(folder))
-
-    def run(argv: list[str]) -> tuple[int, str]:
-        return asyncio.run(output_of(argv, 30.0))
-
-    status, text = run(commands.sizes)
-    assert status == 0
-    assert tool.sizes_in(str(folder), text) == {
-        str(Path(one.target).relative_to(folder)): one.size_bytes for one in pieces
-    }
-    assert run(commands.remove)[0] == 0
-    assert beside.read_text() == "not ours"
-    assert run(commands.sizes)[0] == run(commands.remove)[0] == commands.absent_status
+    assert_it_looks_after(tool, folder, pieces, beside)
     with pytest.raises(ValueError, match="characters of a pattern"):
         tool.server_commands(str(store.served / "bucket" / "a*"))
 

@@ -27,7 +27,7 @@ from advisor.traits import checked_server
 from tests.benchmarks.disk.files import difference
 from tests.xrootd_server import XrootdServer, xrootd_server
 
-from .whole_files import files_named, find_that_fails, order_of, ran
+from .whole_files import assert_it_looks_after, files_named, find_that_fails, order_of, ran
 
 PLUGIN = registry.transfer_tool("xrdcp")
 assert isinstance(PLUGIN, LookingTool)
@@ -274,23 +274,8 @@ def test_it_looks_after_its_files_there(server: XrootdServer, tmp_path: Path) ->
     pieces = some_files(tmp_path / "d", folder / "named")
     assert ran(tool, an_order(*pieces, list_file=str(tmp_path / "list")))[0] == 0
     beside = server.served / f"{folder.name} theirs"
-    beside.write_text("not ours")
-    commands = tool.server_commands(str(folder))
-
-    def run(argv: list[str]) -> tuple[int, str]:
-        return asyncio.run(output_of(argv, 30.0))
-
-    status, text = run(commands.sizes)
-    assert status == 0
-    assert tool.sizes_in(str(folder), text) == {
-        str(Path(one.target).relative_to(folder)): one.size_bytes for one in pieces
-    }
-    assert run(commands.look)[0] == 0
-    assert run(commands.remove)[0] == 0
+    assert_it_looks_after(tool, folder, pieces, beside)
     assert not folder.exists()
-    assert beside.read_text() == "not ours"
-    for argv in (commands.look, commands.sizes, commands.remove):
-        assert run(argv)[0] == commands.absent_status
     with pytest.raises(ValueError, match="question mark"):
         tool.server_commands("/t?x")
 

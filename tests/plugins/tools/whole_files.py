@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import pytest
 
+from advisor.api.server_files import ServerFilesTool
 from advisor.api.tool import Piece, TransferOrder, TransferTool
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.space import Setting
-from advisor.hosts.processes import running
+from advisor.hosts.processes import output_of, running
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.tool_lookups import informed
 from advisor.testing.samples import a_path
@@ -89,6 +90,30 @@ def replace_by_another(piece: Piece) -> None:
     target.write_bytes(bytes(piece.size_bytes))
     times = Path(piece.source).stat()
     os.utime(target, ns=(times.st_mtime_ns, times.st_mtime_ns))
+
+
+def assert_it_looks_after(
+    tool: TransferTool, folder: Path, pieces: Sequence[Piece], beside: Path
+) -> None:
+    """Its folder at the server: listed, removed, and then absent; not what is beside it."""
+    assert isinstance(tool, ServerFilesTool)
+    beside.write_text("not ours")
+    commands = tool.server_commands(str(folder))
+
+    def run(argv: list[str]) -> tuple[int, str]:
+        return asyncio.run(output_of(argv, _RUN_S))
+
+    status, text = run(commands.sizes)
+    assert status == 0
+    assert tool.sizes_in(str(folder), text) == {
+        str(Path(one.target).relative_to(folder)): one.size_bytes for one in pieces
+    }
+    looks = [commands.look] if commands.look else []
+    for argv in (*looks, commands.remove):
+        assert run(argv)[0] == 0
+    assert beside.read_text() == "not ours"
+    for argv in (*looks, commands.sizes, commands.remove):
+        assert run(argv)[0] == commands.absent_status
 
 
 def find_that_fails(folder: Path) -> dict[str, str]:
