@@ -87,6 +87,9 @@ def ssh_server(
         "StrictModes no",
         "Subsystem sftp internal-sftp",
         *config,
+        # Of several such lines the first counts. A shell that sshd starts reads .bashrc, and what
+        # the account's own does is not the tests' business.
+        f"SetEnv HOME={folder}",
     )
     (folder / "sshd_config").write_text("\n".join(lines) + "\n")
     if os.geteuid() == 0:
