@@ -21,6 +21,7 @@ from distributed.comm.core import connect
 from distributed.security import Security
 
 from advisor.domain.problem import ProblemKind
+from advisor.runtime import dask_tls as dask_tls  # For its effect.
 from advisor.runtime.dask_local import START_S, local_cluster
 from advisor.runtime.executor import (
     LOCAL,

@@ -20,6 +20,7 @@ from advisor.runtime.executor import CannotCompute
 
 START_S: Final = 60.0
 """For the scheduler, and then for the first worker."""
+_TLS: Final = "advisor.runtime.dask_tls"
 _ENVIRONMENT: Final = {
     # A server for browsers begins in any case: without pages.
     "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]",
@@ -57,6 +58,7 @@ def _scheduler(folder: Path) -> list[str]:
 def _workers(folder: Path, address: str) -> list[str]:
     number = len(os.sched_getaffinity(0))
     size = ["--nworkers", str(number), "--nthreads", "1", "--memory-limit", "0"]
+    size += ["--preload-nanny", _TLS]
     where = ["--host", "tls://127.0.0.1", "--local-directory", str(folder), "--no-dashboard"]
     return [address, *size, *where]
 
@@ -64,7 +66,7 @@ def _workers(folder: Path, address: str) -> list[str]:
 @contextlib.contextmanager
 def _started(folder: Path, what: str, arguments: list[str]) -> Iterator[None]:
     module = f"distributed.cli.dask_{what}"
-    argv = [sys.executable, "-m", module, *arguments, *_tls(folder)]
+    argv = [sys.executable, "-m", module, *arguments, *_tls(folder), "--preload", _TLS]
     environment = os.environ | _ENVIRONMENT
     try:
         child = Daemon(server_bound_to_stdin(argv), folder / f"{what}.log", environment)
