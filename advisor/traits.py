@@ -121,20 +121,32 @@ def tools_without_agent() -> list[str]:
     return [n for n in profiled_tools() if isinstance(registry.tool(n), ServerFilesTool)]
 
 
-def tool_to_profile(*, several: bool) -> str:
-    """The first tool that is installed here and can be profiled; `several`: with more than a file.
+def tools_to_profile(
+    *, several: bool, server: str | None = None, without_agent: bool = False
+) -> list[str]:
+    """The tools that are installed here and can be profiled, in the order of their ranks.
 
-    Raises PluginMissing without one.
+    `several`: with more than a file. `server`: with the server that was named. Raises PluginMissing
+    where there is none.
     """
-    fit = [n for n in profiled_tools() if not several or registry.transfer_tool(n).moves_several]
+    fit = tools_without_agent() if without_agent else profiled_tools()
+    fit = [name for name in fit if not server or takes_server(name, server)]
+    fit = [name for name in fit if not several or registry.transfer_tool(name).moves_several]
     installed = registry.installed_tools()
-    for name in fit:
-        if name in installed:
-            return name
+    if found := [name for name in fit if name in installed]:
+        return found
+    if not fit:
+        way = " without an agent" if without_agent else ""
+        raise registry.PluginMissing(f"no tool can be profiled with {server}{way}")
     raise registry.PluginMissing(
         f"none of {', '.join(fit)} is installed here",
         remedy="install one: 'advisor doctor' says how",
     )
+
+
+def tool_to_profile(*, several: bool) -> str:
+    """The first of them. Raises PluginMissing without one."""
+    return tools_to_profile(several=several)[0]
 
 
 def moving_tool() -> str:

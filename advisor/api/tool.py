@@ -27,6 +27,7 @@ __all__ = [
     "Piece",
     "Place",
     "Progress",
+    "ServedTool",
     "SeveralConnectionsTool",
     "Step",
     "Tool",
@@ -317,6 +318,14 @@ class LookingTool(TransferTool, Protocol):
 
         Raises ValueError, with a sentence, where it cannot be used.
         """
+
+
+@runtime_checkable
+class ServedTool(TransferTool, Protocol):
+    """A tool whose server listens by itself, so that a connection shows whether it is there."""
+
+    def served_at(self, place: Place) -> tuple[str, int]:
+        """The host and the port of the server. Pure."""
 
 
 @runtime_checkable

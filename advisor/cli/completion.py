@@ -61,7 +61,7 @@ def tools_to_profile(incomplete: str) -> list[tuple[str, str]]:
     """The same, and the word for the first one that is installed here."""
     found = transfer_tools(incomplete)
     if FOUND_TOOL.startswith(incomplete):
-        found.append((FOUND_TOOL, "the first one that is installed here"))
+        found.append((FOUND_TOOL, "the first one that can be used"))
     return found
 
 

@@ -107,7 +107,7 @@ DATA: Final[Any] = typer.Option(
     rich_help_panel=FILES,
 )
 FOUND_TOOL: Final = "auto"
-"""In place of a tool's name: the first one that is installed here."""
+"""In place of a tool's name: the first one that is installed here and can be used."""
 
 ServerOption = Annotated[
     str | None,

@@ -1,13 +1,17 @@
-"""Looks up on the source what a tool's lines depend on."""
+"""Looks up on the source what a tool's lines depend on, and which tool can be used at all."""
 
 import asyncio
+import socket
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from advisor.api.tool import LookingTool, Place, TransferTool
+from advisor import registry
+from advisor.api.tool import LookingTool, Place, ServedTool, TransferTool
 from advisor.hosts.processes import output_of
 from advisor.runtime.request import ConnectionOptions
 
 _LONGEST_S: Final = 20.0
+_CONNECTED_S: Final = 3.0
 _MOST_CHARACTERS: Final = 512 * 1024
 
 
@@ -22,12 +26,49 @@ async def informed(
     """
     if not isinstance(tool, LookingTool):
         return tool
-    host = request.destination_host if request.agent else str(request.destination)
-    place = Place(host=host, server_url=request.server_url, path=path)
+    place = _place(request, path)
     wanted = tool.lookups(place)
     texts = await asyncio.gather(*(_output(argv) for argv in wanted.values()))
     found = {name: text for name, text in zip(wanted, texts, strict=True) if text is not None}
     return tool.informed(place, found)
+
+
+def _place(request: ConnectionOptions, path: str | None) -> Place:
+    host = request.destination_host if request.agent else str(request.destination)
+    return Place(host=host, server_url=request.server_url, path=path)
+
+
+async def first_usable(
+    names: Sequence[str],
+    request: ConnectionOptions,
+    path: str | None,
+    refused: Callable[[str, str], None],
+) -> str | None:
+    """The first of these tools that can be used for the destination; None where none can.
+
+    `refused` gets the name of each before it, and in a sentence why it cannot.
+    """
+    for name in names:
+        try:
+            tool = await informed(registry.transfer_tool(name), request, path)
+            if isinstance(tool, ServedTool):
+                await asyncio.to_thread(_reach, *tool.served_at(_place(request, path)))
+        except ValueError as error:
+            refused(name, str(error))
+        else:
+            return name
+    return None
+
+
+def _reach(host: str, port: int) -> None:
+    """Raises ValueError where nothing accepts a connection there."""
+    try:
+        socket.create_connection((host, port), _CONNECTED_S).close()
+    except OSError as error:
+        raise ValueError(
+            f"its server cannot be reached at {host}, port {port} ({error.strerror or error}): "
+            "start it, or name another with --server"
+        ) from None
 
 
 async def _output(argv: list[str]) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fleet_at_work import AtWork
+from tests.plugins.tools.gridftp_lines import require
 from tests.postgres_server import SharedDatabase
 from tests.ssh_server import SshServer, needs_sshd
 
@@ -120,6 +121,27 @@ def test_logins_that_fail_name_the_remedy(
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert time.monotonic() - began_s < 60
+
+
+def test_the_tool_whose_server_can_be_used_is_found(
+    start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
+) -> None:
+    """Of those that are installed here, globus-url-copy comes first; ssh alone leads to `dtn`."""
+    require("globus-url-copy", "rclone")
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "file").write_bytes(bytes(5_000_000))
+    files = ("--data", str(tmp_path / "source"), "--to", str(tmp_path / "there"))
+    run = start("advise", "dtn", "--json", *over_ssh, "--profile-tool", "auto", *files)
+    run.wait_for("probe_ended")
+    run.process.send_signal(signal.SIGINT)
+    done = run.finish()
+    said = done.stderr.splitlines()
+    assert said[0].startswith(
+        "advisor: globus-url-copy is installed here, but its server cannot be reached at dtn, "
+    )
+    assert said[1] == "advisor: profiles rclone, which is installed here"
+    assert wait_until(lambda: not children_left(tmp_path))
+    assert not (tmp_path / "there").exists()
 
 
 @pytest.mark.timeout(600)

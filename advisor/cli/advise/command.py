@@ -35,13 +35,13 @@ def advise(
         check_tool,
         check_without_agent,
         interface_fields,
-        with_installed_tool,
+        with_found_tool,
     )
     from advisor.cli.advise.sessions import run_session
 
-    tool = with_installed_tool(tool, data)
     check_tool(context, tool, data)
     where = reach.request_fields(destination) | interface_fields(several, reach, search, tool)
+    tool = with_found_tool(tool, data, where)
     check_without_agent(tool, reach, where["destination"])
     request = advice_request(where, search, data, tool)
     if search.accept_history and search.measure:

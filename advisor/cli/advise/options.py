@@ -199,7 +199,8 @@ class ToolOptions(Options, frozen=True):
             metavar="NAME",
             autocompletion=tools_to_profile,
             help="Measure this tool from disk to disk with part of --data instead of the network "
-            "alone; 'auto' for the first one that is installed here.",
+            "alone; 'auto' for the first one that is installed here and can be used for "
+            "DESTINATION.",
             rich_help_panel=_TOOL,
         ),
     ] = None

@@ -1,5 +1,6 @@
 """Makes the request of `advisor advise` from its options, and checks them."""
 
+import asyncio
 import secrets
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +22,7 @@ from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
 from advisor.hosts.datasets import scan
 from advisor.report.output import say
-from advisor.runtime.request import AdviceRequest
+from advisor.runtime.request import AdviceRequest, ConnectionOptions
 
 
 def advice_request(
@@ -86,22 +87,43 @@ def _check_exclusive(option: str, others: dict[str, Any]) -> None:
         raise UsageError(f"{option} and {clash[0]} exclude each other")
 
 
-def with_installed_tool(options: ToolOptions, data: DataOptions) -> ToolOptions:
-    """The options with the name of the first tool that is installed, in place of FOUND_TOOL.
+def with_found_tool(options: ToolOptions, data: DataOptions, reach: dict[str, Any]) -> ToolOptions:
+    """The options with the name of the first tool that can be used, in place of FOUND_TOOL.
 
-    Raises UsageError where there is none.
+    It is installed here, and where there are several, its server is asked. `reach`: the fields of a
+    request on the destination. Raises UsageError where there is none.
     """
     from advisor import registry
-    from advisor.traits import tool_to_profile
+    from advisor.runtime.tool_lookups import first_usable
+    from advisor.traits import tools_to_profile
 
     if options.tool != FOUND_TOOL:
         return options
+    request = ConnectionOptions(**reach, server_url=known_server(data.server, None))
     try:
-        name = tool_to_profile(several=data.data is not None and data.data.is_dir())
+        names = tools_to_profile(
+            several=data.data is not None and data.data.is_dir(),
+            server=request.server_url,
+            without_agent=options.without_agent,
+        )
     except registry.PluginMissing as error:
         raise UsageError.about(f"--profile-tool {FOUND_TOOL}", error) from None
+    name: str | None = names[0]
+    # A lab is entered later. Of one alone the session says what is wrong.
+    if len(names) > 1 and not request.destination.lab_host:
+        name = asyncio.run(first_usable(names, request, data.to, _say_refused))
+    if name is None:
+        raise UsageError(
+            f"--profile-tool {FOUND_TOOL}: none of {', '.join(names)} can be used for "
+            f"{request.destination_host}",
+            remedy="do what is said above for one of them, and name it",
+        )
     say(f"advisor: profiles {name}, which is installed here", err=True)
     return msgspec.structs.replace(options, tool=name)
+
+
+def _say_refused(name: str, why: str) -> None:
+    say(f"advisor: {name} is installed here, but {why}", err=True)
 
 
 def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: Endpoint) -> None:
@@ -147,7 +169,8 @@ def check_tool(context: typer.Context, options: ToolOptions, data: DataOptions) 
                 raise UsageError(f"{option} needs --profile-tool: it is about the files it moves")
         return
     try:
-        registry.transfer_tool(options.tool)
+        if options.tool != FOUND_TOOL:
+            registry.transfer_tool(options.tool)
     except registry.PluginMissing as error:
         raise UsageError.about("--profile-tool", error) from None
     if not data.data or not data.to:

@@ -27,6 +27,7 @@ from typing import Final
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
+    Place,
     Step,
     ToolLimits,
     ToolTraits,
@@ -51,7 +52,7 @@ from .reader import VerboseReader
 from .searching import baselines_for, space_for
 from .steps import steps_for
 from .trouble import trouble_of
-from .urls import scheme_of
+from .urls import place_of, scheme_of
 
 _FLAGS: Final[Mapping[str, str]] = {
     "globus-url-copy": "The GridFTP client of the Grid Community Toolkit.",
@@ -115,6 +116,10 @@ class GlobusUrlCopy:
     def available(self) -> Availability:
         """Whether globus-url-copy is on the search path."""
         return program_available(self.name)
+
+    def served_at(self, place: Place) -> tuple[str, int]:
+        """The server that was named, else GridFTP's own port."""
+        return place_of(place.server_url, place.host)
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line; two to choose from when UDT won and the server ignores it.

@@ -32,6 +32,16 @@ def server_at(server_url: str | None, host: str, scheme: str) -> str:
     return f"{scheme}://{bracketed(host)}:{GRIDFTP_PORT}"
 
 
+def place_of(server_url: str | None, host: str) -> tuple[str, int]:
+    """The host and the port of the server that files are measured with.
+
+    Without a server that was named, the one on GridFTP's own port; `host` may begin with a user.
+    """
+    if not server_url:
+        return host.rpartition("@")[2], GRIDFTP_PORT
+    return urlsplit(server_url).hostname or host, control_port(server_url)
+
+
 def control_port(server: str) -> int:
     """The port of a server's URL: globus-url-copy uses FTP's default for ftp://HOST."""
     parts = urlsplit(server)

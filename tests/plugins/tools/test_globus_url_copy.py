@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from advisor.api.tool import Kept, Tool
+from advisor.api.tool import Kept, Place, ServedTool, Tool
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
 from advisor.hosts.processes import running
@@ -50,6 +50,20 @@ def test_it_is_a_tool_that_says_what_is_missing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", "")
     assert not PLUGIN.available().ok
     assert "globus-gass-copy-progs" in PLUGIN.available().remedy
+
+
+@pytest.mark.parametrize(
+    ("host", "server", "place"),
+    [
+        ("me@dtn2.example.org", None, ("dtn2.example.org", 2811)),
+        ("dtn2", "gsiftp://dtn3", ("dtn3", 2811)),
+        ("dtn2", "ftp://dtn3", ("dtn3", 21)),
+        ("dtn2", "ftp://[2001:db8::7]:5000", ("2001:db8::7", 5000)),
+    ],
+)
+def test_where_its_server_is(host: str, server: str | None, place: tuple[str, int]) -> None:
+    assert isinstance(PLUGIN, ServedTool)
+    assert PLUGIN.served_at(Place(host=host, server_url=server)) == place
 
 
 def test_one_file_over_tcp() -> None:
