@@ -21,7 +21,9 @@ import pytest
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.plan import NodeProgress
 from advisor.domain.records import ProbeRecord
+from advisor.fleet.nodes.queue import LotQueue
 from advisor.fleet.plan.fleet import Fleet, Task
 from advisor.fleet.state.changing import apply
 from advisor.fleet.work import measuring
@@ -36,6 +38,32 @@ from tests.postgres_server import SharedDatabase
 
 _SESSION = Path(__file__).with_name("fleet_session.py")
 _ROOT = Path(__file__).parent.parent
+
+
+@contextlib.contextmanager
+def transfer_over(database: SharedDatabase, *nodes: tuple[str, str]) -> Iterator[None]:
+    """Another user's transfer over these nodes, known to the database until the block ends."""
+    pair = Pair("here", "there")
+    progress = [
+        NodeProgress(number=number, pair=Pair(*one), state="moving")
+        for number, one in enumerate(nodes, 1)
+    ]
+
+    async def begun(queue: LotQueue) -> None:
+        await queue.begin("a" * 64, pair, [10])
+        await queue.show(progress)
+
+    async def ended(queue: LotQueue) -> None:
+        await queue.end("complete")
+        await queue.close()
+
+    queue = LotQueue(Address(database.address("bob")))
+    with asyncio.Runner() as runner:
+        runner.run(begun(queue))
+        try:
+            yield
+        finally:
+            runner.run(ended(queue))
 
 
 def described(*hosts: str, task: str = "", limits: str = "") -> str:

@@ -9,7 +9,7 @@ from advisor.report.tables import print_table
 
 # Its library is there only where a fleet is used.
 if TYPE_CHECKING:
-    from advisor.fleet.nodes.standing import NodeStanding, TransferStanding
+    from advisor.fleet.state.transfers import NodeStanding, TransferStanding
 
 _COLUMNS: Final = ("node", "source", "destination", "state", "rate", "moved", "clients", "why")
 

@@ -12,7 +12,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Side
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import Problem, ProblemKind
-from tests.fleet_at_work import AtWork, described, fleet_at_work
+from tests.fleet_at_work import AtWork, described, fleet_at_work, transfer_over
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 
 from .conftest import Namespaces, Start, wait_until
@@ -150,6 +150,18 @@ def test_a_user_who_measures_is_given_way_to(fleet: AtWork, side: Side, busy: st
     )
     assert all(busy not in pair for pair in later)
     assert fleet.rows("pairs", "id", "WHERE failures > 0") == []
+
+
+def test_a_transfer_that_begins_is_given_way_to(fleet: AtWork) -> None:
+    prepared(fleet, "a", "b")
+    fleet.prepared.lasting(300)
+    fleet.start()
+    until(lambda: fleet.rows("attempts", "id"), fleet)
+    with transfer_over(fleet.database, ("a", "elsewhere")):
+        until(lambda: fleet.rows("attempts", "id", "WHERE outcome = 'given way'"), fleet)
+        [(message,)] = fleet.rows("attempts", "message")
+        assert message == "a transfer moves files at a"
+        assert fleet.rows("hosts", "host, failures", "WHERE busy_until_s IS NOT NULL") == [("a", 0)]
 
 
 def test_a_source_that_sends_something_else_is_a_failure(fleet: AtWork) -> None:

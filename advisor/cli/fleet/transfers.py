@@ -25,7 +25,7 @@ def transfers(
     They are made by 'advisor transfer --via'.
     """
     with database(store, "advisor_reader") as connection:
-        from advisor.fleet.nodes.standing import transfers_of
+        from advisor.fleet.state.transfers import transfers_of
 
         found = transfers_of(connection, with_ended=ended)
     if as_json:

@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from advisor.fleet.plan.fleet import Fleet
 from advisor.fleet.plan.planner import Planner
 from advisor.fleet.plan.turns import Known, KnownPair, KnownTraffic
 from advisor.fleet.state.reading import FleetState
 from advisor.fleet.state.rows import ALL
+
+if TYPE_CHECKING:
+    from advisor.fleet.state.transfers import Moving
 
 _SEED: Final = 1
 """Planning is repeated, by all alike: it must not draw other times of pairs each time."""
@@ -25,7 +29,8 @@ def known(state: FleetState) -> Known:
     """What is known before planning begins.
 
     Attempts that run are held and booked with the most that they may move. Hosts that are paused,
-    or at which a user measures, are held. Names that the configuration does not have are left out.
+    or that users use, are held; a transfer has a place of each resource that it uses. Names that
+    the configuration does not have are left out.
     """
     fleet = state.applied.fleet
     hosts = _numbers(host.name for host in fleet.hosts)
@@ -48,6 +53,9 @@ def known(state: FleetState) -> Known:
         if one.ended_s is None:
             for number in fleet.used_resources(*ends):
                 resources[number] = resources.get(number, 0) + 1
+    for transfer in state.moving:
+        for number in _used_resources(fleet, hosts, transfer):
+            resources[number] = resources.get(number, 0) + 1
     return Known(
         pairs=list(_pairs(state, hosts, tasks)),
         traffic=traffic,
@@ -60,6 +68,11 @@ def known(state: FleetState) -> Known:
             if one.failures and name in hosts
         },
     )
+
+
+def _used_resources(fleet: Fleet, hosts: dict[str, int], transfer: "Moving") -> set[int]:
+    pairs = [(hosts[a], hosts[b]) for a, b in transfer.pairs if a in hosts and b in hosts]
+    return {number for pair in pairs for number in fleet.used_resources(*pair)}
 
 
 def _numbers(names: Iterator[str]) -> dict[str, int]:
@@ -92,12 +105,13 @@ def _left_alone(state: FleetState) -> Iterator[str]:
 
 
 def busy_hosts(state: FleetState) -> dict[str, float]:
-    """The hosts at which a user measures, with how long they are left alone."""
-    return {
+    """The hosts at which users measure or move files, with how long they are left alone."""
+    measured = {
         one.host: one.busy_until_s
         for one in state.hosts.values()
         if one.busy_until_s and one.busy_until_s > state.now_s
     }
+    return measured | {host: one.until_s for one in state.moving for host in one.hosts}
 
 
 def changes_s(state: FleetState) -> float:

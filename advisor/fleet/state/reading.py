@@ -15,6 +15,7 @@ from advisor.store.errors import StoreError
 # Its library is there only where a fleet is used.
 if TYPE_CHECKING:
     from advisor.fleet.state.connecting import DatabaseConnection
+    from advisor.fleet.state.transfers import Moving
 
 _T = TypeVar("_T")
 
@@ -34,7 +35,7 @@ class FleetState(msgspec.Struct, frozen=True, kw_only=True):
     """What the database knows at `now_s`, its own clock.
 
     `running` have not ended, `recent` ended within 24 hours. Without attempts and pairs that cannot
-    be used. `hosts` and `pauses` by name, ALL for all.
+    be used. `hosts` and `pauses` by name, ALL for all. `moving`: transfers over several nodes.
     """
 
     applied: Applied
@@ -44,6 +45,7 @@ class FleetState(msgspec.Struct, frozen=True, kw_only=True):
     recent: list[rows.Attempt]
     hosts: dict[str, rows.HostState]
     pauses: dict[str, rows.Pause]
+    moving: "list[Moving]" = []
 
 
 def applied(connection: "DatabaseConnection") -> Applied:
@@ -78,6 +80,8 @@ def fleet_state(
 
     `followed`: what was read of pairs before, where the same database is read again and again.
     """
+    from advisor.fleet.state.transfers import moving
+
     found = applied(connection)
     now_s = now(connection)
     # These first: what ends while the rest is read is then known as running, or as measured, and
@@ -101,6 +105,7 @@ def fleet_state(
         recent=[one for one in ended if one.id not in still_open],
         hosts={one.host: one for one in hosts},
         pauses={one.host: one for one in pauses(connection, now_s)},
+        moving=moving(connection, found.fleet),
     )
 
 

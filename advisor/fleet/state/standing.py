@@ -112,6 +112,7 @@ class _Reasons:
         self._running = {(one.task, one.source, one.destination) for one in state.running}
         self._in_use = {host for one in state.running for host in (one.source, one.destination)}
         self._busy = busy_hosts(state)
+        self._moving = {host for one in state.moving for host in one.hosts}
 
     def of(self, one: PairState, due_s: float) -> str:
         if (one.task, one.source, one.destination) in self._running:
@@ -137,6 +138,8 @@ class _Reasons:
             down = self._state.hosts.get(host)
             if down and down.failures:
                 return f"{host} is down: {down.message}"
+            if host in self._moving:
+                return f"a transfer moves files at {host}"
             if host in self._busy:
                 return f"a user measures at {host}"
         return ""

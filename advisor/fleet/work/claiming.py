@@ -24,6 +24,7 @@ from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.state.knowing import changes_s, planner_of
 from advisor.fleet.state.reading import Applied, FleetState, fleet_state
 from advisor.fleet.state.rows import Outcome
+from advisor.fleet.state.transfers import moving
 from advisor.fleet.work.ordering import programs_of
 from advisor.models.change_point import ChangeTest, Verdict
 from advisor.store.errors import StoreError
@@ -82,6 +83,11 @@ class Claim:
         are lost."""
         row = self._connection.execute("SELECT advisor.fleet_runs(%s)", (self.attempt,)).fetchone()
         return bool(row and row[0])
+
+    def moves_at(self) -> str | None:
+        """The host at which a user's transfer moves files by now. Raises psycopg.Error."""
+        used = {host for one in moving(self._connection, self.fleet) for host in one.hosts}
+        return next((name for name in self.names[1:] if name in used), None)
 
     def close(self) -> None:
         """Give up the locks. The server may notice only later that a connection was closed."""

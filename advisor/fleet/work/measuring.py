@@ -105,8 +105,7 @@ class Measuring:
                     # A user has priority. What was measured so far is kept.
                     claim = self._claim
                     host = claim.source if side == "source" else claim.destination
-                    busy = host.name
-                    self.interrupt(_early("given way", f"a user measures at {busy}", busy=busy))
+                    self.interrupt(given_way(host.name, "a user measures"))
         except StoreError as error:
             self.interrupt(_early("failed", f"its records cannot be stored: {error}"))
         except (ProblemError, RefusedError) as error:
@@ -167,9 +166,14 @@ class Measuring:
         return said[-1] if said else f"the session ended with status {status}", None
 
 
-def _early(outcome: Outcome, message: str, busy: str | None = None) -> Ending:
+def given_way(host: str, to: str) -> Ending:
+    """What a session amounts to that ends for what a user does at a host, but for what it moved."""
+    return msgspec.structs.replace(_early("given way", f"{to} at {host}"), busy=host)
+
+
+def _early(outcome: Outcome, message: str) -> Ending:
     """What a session that is ended from outside amounts to, but for what it moved."""
-    return Ending(outcome=outcome, moved_bytes=0.0, message=message, busy=busy)
+    return Ending(outcome=outcome, moved_bytes=0.0, message=message)
 
 
 _TOO_LONG: Final = _early("failed", "it took longer than it may")

@@ -15,7 +15,7 @@ from advisor.fleet.plan.turns import Wait
 from advisor.fleet.state.connecting import connect, connected
 from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.work.claiming import Claim, Ending, claim, end
-from advisor.fleet.work.measuring import Measuring
+from advisor.fleet.work.measuring import Measuring, given_way
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
@@ -128,15 +128,19 @@ class Worker:
         )
 
     async def _keep_locks(self, found: Claim, measuring: Measuring) -> None:
-        """Without its locks others may measure at the same hosts: it ends."""
+        """Without its locks others may measure at the same hosts, and users come first: it ends."""
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
             try:
                 why = "" if await asyncio.to_thread(found.runs) else "it was taken back"
+                host = await asyncio.to_thread(found.moves_at)
             except psycopg.Error as error:
-                why = f"the database was lost: {server_words(error)}"
+                why, host = f"the database was lost: {server_words(error)}", None
             if why:
                 measuring.interrupt(Ending(outcome="given back", moved_bytes=0.0, message=why))
+                return
+            if host:
+                measuring.interrupt(given_way(host, "a transfer moves files"))
                 return
 
     async def _settle(self, found: Claim, ending: Ending) -> None:

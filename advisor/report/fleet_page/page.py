@@ -129,7 +129,8 @@ def _alerts(standing: FleetStanding) -> Iterator[str]:
         words = shortened(down.message, _MOST_WORDS)
         yield f"{down.host} cannot be reached, tried {down.failures} times: {words}"
     for host, until_s in standing.busy.items():
-        yield f"A user measures at {host}: it is left alone until {utc_time(until_s)}."
+        until = utc_time(until_s)
+        yield f"A user measures or moves files at {host}: it is left alone until {until}."
 
 
 def _without_limits(numbered: Numbered) -> tuple[int, int]:

@@ -11,10 +11,11 @@ from advisor.fleet.plan.turns import Reason, Wait
 from advisor.fleet.state import reading
 from advisor.fleet.state.changing import apply, pause
 from advisor.fleet.state.rows import Attempt
+from advisor.fleet.state.standing import pairs_of
 from advisor.fleet.work.claiming import Claim, Ending, claim, end
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
-from tests.fleet_at_work import described
+from tests.fleet_at_work import described, transfer_over
 from tests.postgres_server import SharedDatabase
 
 Take = Callable[[], Claim | Wait]
@@ -131,6 +132,50 @@ def test_what_ends_while_it_is_looked_at_is_booked_once(
     with desk.as_user("rita") as connection:
         state = reading.fleet_state(connection)
     assert len(state.running) + len(state.recent) == 1
+
+
+def test_hosts_at_which_a_transfer_moves_files_are_left_alone(desk: Desk) -> None:
+    # A node is named as the history has it: the host of the address, without the user.
+    desk.describe(described("a", "b", "c", "d").replace("[hosts.b]", '[hosts.b]\nreach = "me@bb"'))
+    with transfer_over(desk.database, ("a", "bb"), ("elsewhere", "nowhere")):
+        one = desk.taken()
+        assert {*one.names[1:]} == {"c", "d"}
+        assert one.moves_at() is None
+        assert isinstance(waiting := desk.take(), Wait)
+        assert waiting.until_s < float("inf")
+        with desk.as_user("rita") as connection:
+            state = reading.fleet_state(connection)
+        reasons = {(pair.source, pair.destination): pair.reason for pair in pairs_of(state)}
+        assert reasons["c", "b"] == "a transfer moves files at b"
+        assert reasons["a", "d"] == "a transfer moves files at a"
+        assert reasons[one.names[1:]] == "it is being measured"
+    assert {*desk.taken().names[1:]} == {"a", "b"}
+
+
+def test_a_transfer_that_is_not_heard_of_keeps_nothing(desk: Desk) -> None:
+    desk.describe(described("a", "b"))
+    with transfer_over(desk.database, ("a", "b")):
+        assert isinstance(desk.take(), Wait)
+        desk.database.execute("UPDATE advisor.transfers SET seen_s = seen_s - 61")
+        assert isinstance(desk.take(), Claim)
+
+
+def test_a_transfer_has_a_place_of_what_its_hosts_share(desk: Desk) -> None:
+    uplink = '[resources.up]\nhosts = ["a", "b"]\nat-once = 1\n'
+    desk.describe(described("a", "b", "x", "y", task=uplink))
+    with transfer_over(desk.database, ("a", "x")):
+        # So that from b to y, whose hosts are free, nothing is sent.
+        assert isinstance(desk.take(), Wait)
+    assert isinstance(desk.take(), Claim)
+
+
+def test_a_measurement_is_told_of_a_transfer_that_begins(desk: Desk) -> None:
+    desk.describe(described("a", "b"))
+    one = desk.taken()
+    assert one.moves_at() is None
+    with transfer_over(desk.database, ("b", "a")):
+        assert one.moves_at() in one.names[1:]
+    assert one.moves_at() is None
 
 
 def test_a_shared_resource_has_so_many_places(desk: Desk) -> None:

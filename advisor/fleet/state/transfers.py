@@ -6,6 +6,7 @@ import msgspec
 from psycopg.rows import dict_row
 
 from advisor.domain.printable import printable
+from advisor.fleet.plan.fleet import Fleet
 from advisor.fleet.state.connecting import DatabaseConnection
 
 GONE_S: Final = 60.0
@@ -55,6 +56,33 @@ class TransferStanding(msgspec.Struct, frozen=True, kw_only=True):
         if self.ended_s is not None:
             return self.message or "ended"
         return "interrupted" if self.now_s - self.seen_s > GONE_S else "runs"
+
+
+class Moving(msgspec.Struct, frozen=True):
+    """A transfer that uses hosts of a fleet. `until_s`: how long these are left alone unless it is
+    heard of again. `pairs`: of each node, the source and the destination by their names in the
+    fleet, "" for a host that is not in it."""
+
+    until_s: float
+    pairs: list[tuple[str, str]]
+
+    @property
+    def hosts(self) -> set[str]:
+        """The hosts of the fleet."""
+        return {name for pair in self.pairs for name in pair if name}
+
+
+def moving(connection: DatabaseConnection, fleet: Fleet) -> list[Moving]:
+    """The transfers that run, where they concern the fleet."""
+    # A node is named as the history has it: without the user.
+    known = {host.reach.rpartition("@")[2]: host.name for host in fleet.hosts}
+    known |= {host.name: host.name for host in fleet.hosts}
+    found = []
+    for one in transfers_of(connection, with_ended=False):
+        pairs = [(known.get(n.source, ""), known.get(n.destination, "")) for n in one.nodes]
+        if one.state == "runs" and any(any(pair) for pair in pairs):
+            found.append(Moving(min(one.seen_s, one.now_s) + GONE_S, pairs))
+    return found
 
 
 def transfers_of(connection: DatabaseConnection, *, with_ended: bool) -> list[TransferStanding]:
