@@ -280,11 +280,12 @@ def _link(network: Mapping[int, float], most_bps: float | None) -> tuple[float, 
 
 
 def _log_seconds(rows: _Rows, values: Array) -> Array:
-    """See the module's text; one value per row."""
-    link, stream, start, ramp, session, file, by_streams, turn = np.exp(values[:_OWN])
-    own = np.exp(rows.groups @ values[_OWN:]) if values.size > _OWN else 1.0
+    """See the module's text; one value per row. `values`: several, for a line of rows each."""
+    own_values = np.exp(values.T[:_OWN])[..., None]
+    link, stream, start, ramp, session, file, by_streams, turn = own_values
+    own = np.exp(values[..., _OWN:] @ rows.groups.T)
     file_s = own * file * (1 + by_streams * np.log2(rows.streams))
-    byte_s = 8 * _soft_maximum(1 / (rows.streams * stream), np.full_like(rows.streams, 1 / link))
+    byte_s = 8 * _soft_maximum(1 / (rows.streams * stream), 1 / link)
     busy_s = rows.files * file_s + rows.total_bytes * byte_s
     longest_s = file_s + rows.largest_bytes * byte_s
     squares = rows.files * file_s**2 + rows.square_bytes * byte_s**2
@@ -301,9 +302,9 @@ def _log_seconds(rows: _Rows, values: Array) -> Array:
 
 def _slopes(rows: _Rows, values: Array) -> Array:
     """The derivatives of `_log_seconds`, a column for each parameter."""
-    at = _log_seconds(rows, values)
-    moved = values + _SMALL * np.eye(values.size)
-    return np.stack([(_log_seconds(rows, one) - at) / _SMALL for one in moved], axis=1)
+    moved = _log_seconds(rows, values + _SMALL * np.eye(values.size))
+    slopes: Array = (moved - _log_seconds(rows, values)).T / _SMALL
+    return slopes
 
 
 def _workers(setting: Mapping[str, SettingValue]) -> int:
