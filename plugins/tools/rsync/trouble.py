@@ -35,6 +35,12 @@ _CASES: Final = (
         "rsync is not installed at the destination: install it there.",
     ),
     TroubleCase(
+        r"is your shell clean",
+        FailureKind.NO_ACCESS,
+        "The account's start-up files at the destination, such as .bashrc, print text where rsync "
+        "talks: let them print nothing for commands that ssh runs.",
+    ),
+    TroubleCase(
         r"Unable to negotiate with",
         FailureKind.REJECTED_SETTING,
         "The server does not accept this cipher: leave out -c.",

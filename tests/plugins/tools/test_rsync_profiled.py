@@ -341,6 +341,19 @@ def test_one_file_may_change_its_name(
 
 
 @needs_sshd
+def test_a_shell_that_prints_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("rsync", "ssh")
+    prints = "ForceCommand echo Welcome; eval $SSH_ORIGINAL_COMMAND"
+    with ssh_server(tmp_path / "ssh", prints) as one:
+        tool = known_tool(one, tmp_path, monkeypatch)
+        pieces = some_files(tmp_path / "d", tmp_path / "t")
+        trouble = tool.trouble(*ran(tool, an_order(*pieces, list_file=str(tmp_path / "list"))))
+    assert trouble is not None
+    assert trouble.kind is FailureKind.NO_ACCESS
+    assert "start-up files at the destination" in trouble.message
+
+
+@needs_sshd
 def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = known_tool(server, tmp_path, monkeypatch)
     [piece, *_] = some_files(tmp_path / "d", tmp_path / "t")
