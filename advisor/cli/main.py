@@ -13,6 +13,7 @@ import typer
 
 import advisor
 from advisor.cli.commands import LazyGroup, group
+from advisor.cli.utf8 import use_utf8
 from advisor.report.output import say
 from advisor.tui.screens import FirstScreen
 
@@ -103,6 +104,8 @@ def one_sentence(error: typer.TyperException) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> Any:
     """Run the command; usage errors are one sentence on standard error and exit code 2."""
+    if arguments is None:
+        use_utf8()
     try:
         status = cli.main(args=arguments, standalone_mode=False)
     except typer.TyperException as error:
