@@ -26,6 +26,7 @@ from advisor.api.transport import Transport
 from advisor.domain.availability import Availability
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.traits import Traits
+from advisor.hosts.changeable import changeable_by_all
 
 if TYPE_CHECKING:
     from advisor.methods.api import MethodPlugin
@@ -124,9 +125,18 @@ def _files(folder: Path) -> list[Path]:
     return sorted(p for p in modules if not p.name.startswith("_"))
 
 
+def _changeable_by_all(plugin: Path) -> Path | None:
+    files = plugin.rglob("*.py") if plugin.is_dir() else (plugin,)
+    return next((place for file in files if (place := changeable_by_all(file))), None)
+
+
 def _from_folders(kind: Kind) -> Iterator[_Found]:
     for origin, folder in _folders():
         for path in _files(folder / kind):
+            if origin != "bundled" and (place := _changeable_by_all(path)):
+                fault = f"{path} is not loaded, as every user may change {place}: run chmod o-w"
+                yield _Found(name=path.stem, origin=origin, fault=fault)
+                continue
             try:
                 yield _checked(kind, path.stem, origin, _load_file(kind, origin, path))
             except Exception as error:  # noqa: BLE001 — a third-party module may raise anything

@@ -38,6 +38,8 @@ from msgspec import inspect
 
 from advisor.cli.config.values import Value
 from advisor.cli.errors import UsageError
+from advisor.domain.shell import shell_line
+from advisor.hosts.changeable import changeable_by_all
 
 
 class Table(
@@ -231,6 +233,11 @@ def load() -> Configuration:
         return Configuration()
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    if place := changeable_by_all(file):
+        raise BadConfiguration(
+            f"{file} is not read, as every user may change it: {place} is writable by everyone",
+            remedy=f"run {shell_line(['chmod', 'o-w', str(place)])}",
+        )
     try:
         tables = tomllib.loads(text)
         _check(tables, inspect.type_info(Configuration), [])
