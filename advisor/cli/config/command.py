@@ -76,9 +76,11 @@ def init() -> int:
     """Write a file with every key in it, each commented out."""
     file = c.path()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as new:
-            new.write(_template())
+        # Not writable by everyone, whatever the umask: it would not be read.
+        for folder in (file.parent.parent, file.parent):
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        file.touch(mode=0o644, exist_ok=False)
+        file.write_text(_template(), encoding="utf-8")
     except FileExistsError:
         raise UsageError(f"{file} is there already", remedy="edit it, or move it away") from None
     except OSError as error:

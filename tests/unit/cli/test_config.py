@@ -1,6 +1,7 @@
 """The configuration file: what it is for, and what is said when it is wrong."""
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -247,6 +248,15 @@ def test_init_writes_a_good_file_and_never_over_another(typed: Typed) -> None:
     (advise,) = (line for line in shown.splitlines() if line.startswith("[advise] as built in"))
     assert "method" in advise
     assert "budget" not in advise
+
+
+def test_what_init_writes_is_read_whatever_the_umask(typed: Typed) -> None:
+    umask = os.umask(0)
+    try:
+        assert typed("config", "init").returncode == 0
+    finally:
+        os.umask(umask)
+    assert "good" in typed("config", "validate").stdout
 
 
 def test_without_a_file_all_is_as_built_in(typed: Typed) -> None:
