@@ -20,6 +20,6 @@ def changeable_by_all(file: Path) -> Path | None:
 
 def _is_open(place: Path) -> bool:
     mode = place.stat().st_mode
-    # In a sticky folder, as /tmp is, each user changes files of their own alone.
+    # In a sticky folder each user changes files of their own alone.
     is_sticky = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
     return bool(mode & stat.S_IWOTH and not is_sticky)
