@@ -5,7 +5,7 @@ import sys
 
 
 def use_utf8() -> None:
-    """Begin this program anew in Python's UTF-8 mode, unless it uses UTF-8 already.
+    """Restart this program in Python's UTF-8 mode, unless it uses UTF-8 already.
 
     In another encoding a name of a file would be another one for the host at the other end, and
     what is printed could not always be written.

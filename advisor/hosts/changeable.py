@@ -1,5 +1,6 @@
 """Files that every user of this host may change: what they start or configure is not trusted."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -13,13 +14,16 @@ def changeable_by_all(file: Path) -> Path | None:
     try:
         real = file.resolve(strict=True)
         places = [real, *real.parents, *file.absolute().parents]
-        return next((place for place in places if _is_open(place)), None)
+        return next((place for place in places if is_open_to_all(place.stat())), None)
     except OSError:
         return None
 
 
-def _is_open(place: Path) -> bool:
-    mode = place.stat().st_mode
-    # In a sticky folder each user changes files of their own alone.
+def is_open_to_all(status: os.stat_result) -> bool:
+    """Whether every user may change the file, or replace what is in the folder.
+
+    In a sticky folder each user changes files of their own alone.
+    """
+    mode = status.st_mode
     is_sticky = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
     return bool(mode & stat.S_IWOTH and not is_sticky)

@@ -25,6 +25,7 @@ from platformdirs import user_state_path
 
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.shell import shell_line
+from advisor.hosts.changeable import is_open_to_all
 
 VARIABLE: Final = "ADVISOR_RUNTIME_DIR"
 """The environment variable that names another runtime folder."""
@@ -180,7 +181,7 @@ def _require_trusted(path: Path, status: os.stat_result, trusted: set[int]) -> N
             f"{path}, which belongs to another user, leads to a folder that must be private",
             remedy=f"set {VARIABLE} to a folder of yours",
         )
-    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+    if is_open_to_all(status):
         raise NotPrivate(
             f"{path} is writable by everyone",
             remedy="take that right away",

@@ -52,7 +52,7 @@ from .reader import VerboseReader
 from .searching import baselines_for, space_for
 from .steps import steps_for
 from .trouble import trouble_of
-from .urls import place_of, scheme_of
+from .urls import measured_server, place_of, scheme_of
 
 _FLAGS: Final[Mapping[str, str]] = {
     "globus-url-copy": "The GridFTP client of the Grid Community Toolkit.",
@@ -119,7 +119,7 @@ class GlobusUrlCopy:
 
     def served_at(self, place: Place) -> tuple[str, int]:
         """The server that was named, else GridFTP's own port."""
-        return place_of(place.server_url, place.host)
+        return place_of(measured_server(place.server_url, place.host))
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line; two to choose from when UDT won and the server ignores it.

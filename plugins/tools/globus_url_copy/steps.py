@@ -4,7 +4,7 @@ from advisor.api.tool import Piece, Step, TransferOrder
 
 from .lines import NAME
 from .options import joint_options
-from .urls import control_port, scheme_of, server_at, url_path
+from .urls import control_port, measured_server, url_path
 
 
 def steps_for(order: TransferOrder) -> list[Step]:
@@ -14,8 +14,7 @@ def steps_for(order: TransferOrder) -> list[Step]:
     # -cd takes ten round trips, so the line of a single file has it only on request.
     makes_folders = several if order.make_folders is None else order.make_folders
     folders = ["-cd"] if makes_folders else []
-    scheme = scheme_of(order.server_url) or "ftp"
-    server = server_at(order.server_url, order.destination_host, scheme)
+    server = measured_server(order.server_url, order.destination_host)
     return [
         Step(
             side="source",

@@ -32,14 +32,14 @@ def server_at(server_url: str | None, host: str, scheme: str) -> str:
     return f"{scheme}://{bracketed(host)}:{GRIDFTP_PORT}"
 
 
-def place_of(server_url: str | None, host: str) -> tuple[str, int]:
-    """The host and the port of the server that files are measured with.
+def measured_server(server_url: str | None, host: str) -> str:
+    """The URL of the server that files are measured with: the given one, or GridFTP's own port."""
+    return server_at(server_url, host, scheme_of(server_url) or "ftp")
 
-    Without a server that was named, the one on GridFTP's own port; `host` may begin with a user.
-    """
-    if not server_url:
-        return host.rpartition("@")[2], GRIDFTP_PORT
-    return urlsplit(server_url).hostname or host, control_port(server_url)
+
+def place_of(server: str) -> tuple[str, int]:
+    """The host and the port of a server's URL."""
+    return urlsplit(server).hostname or "", control_port(server)
 
 
 def control_port(server: str) -> int:
