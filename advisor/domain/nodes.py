@@ -1,17 +1,20 @@
 """The nodes of a transfer over several, as users write them."""
 
+import re
+from typing import Final
+
 import msgspec
 
-from advisor.domain.addresses import parse_server
 from advisor.domain.endpoints import Endpoint, Pair
 
 MOST_NODES = 64
+_SERVER: Final = re.compile(r"[a-z][a-z0-9+.-]*://(?P<place>[^/]+)/?")
 
 
 class NodePair(msgspec.Struct, frozen=True, kw_only=True):
     """A source node and the destination node that it sends to; None for the one of the transfer.
 
-    `server_url`: of the destination node's GridFTP server, None for that of the transfer on this
+    `server_url`: of the server that the tool sends to there, None for that of the transfer on this
     host.
     """
 
@@ -71,19 +74,25 @@ def node_pair(source: str, destination: str) -> NodePair:
         return NodePair(source=here)
     if "://" not in destination:
         return NodePair(source=here, destination=Endpoint.parse(destination))
-    server = parse_server(destination)
-    host = server.partition("://")[2].rpartition("@")[2]
-    if "/" in host:
-        raise ValueError(f"'{destination}' names a place: write HOST or ftp://HOST:PORT")
+    if (server := _SERVER.fullmatch(destination)) is None:
+        raise ValueError(
+            f"'{destination}' is no server: write HOST, or a URL as in ftp://HOST:PORT"
+        )
+    host = server["place"].rpartition("@")[2]
     name = host.partition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
-    return NodePair(source=here, destination=Endpoint.parse(name), server_url=server)
+    url = destination.rstrip("/")
+    return NodePair(source=here, destination=Endpoint.parse(name), server_url=url)
 
 
 def server_on(server_url: str | None, host: str) -> str | None:
-    """The same kind of server, on the same port of another host; None for None."""
-    if server_url is None:
-        return None
+    """The same kind of server, for the same user and on the same port of another host.
+
+    A store, which has a path, is the same for every host; None stays None.
+    """
+    if server_url is None or _SERVER.fullmatch(server_url) is None:
+        return server_url
     scheme, _, place = server_url.partition("://")
-    port = place.rpartition("]")[2].partition(":")[2]
+    user, at, name = place.rpartition("@")
+    port = name.rpartition("]")[2].partition(":")[2]
     shown = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{shown}" + (f":{port}" if port else "")
+    return f"{scheme}://{user}{at}{shown}" + (f":{port}" if port else "")

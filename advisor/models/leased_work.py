@@ -49,6 +49,10 @@ class LeasedWork(Piecework):
                 return True
         return False
 
+    def keep_whole(self) -> None:
+        """Cut no file from now on."""
+        self._whole = True
+
     def close(self) -> None:
         """Nothing will be added any more."""
         self._is_open = False
@@ -84,7 +88,8 @@ class LeasedWork(Piecework):
         cost_bytes = 0
         while self._waiting and cost_bytes < wanted_bytes and len(parts) < MOST_FILES:
             part = self._waiting.popleft()
-            if part.is_whole and part.size_bytes <= max(wanted_bytes, LEAST_RANGE_BYTES):
+            fits = part.size_bytes <= max(wanted_bytes, LEAST_RANGE_BYTES)
+            if part.is_whole and (fits or (self._whole and not parts)):
                 parts.append(part)
                 cost_bytes += part.size_bytes + file_bytes
             elif parts:

@@ -84,7 +84,7 @@ class Run:
         assert self.process.stderr is not None
         seen = [str(one["event"]) for one in self.events[-20:]]
         raise AssertionError(
-            f"no {event} came after {seen}, {self.events[-1]}: {self.process.stderr.read()}"
+            f"no {event} came after {seen}, {self.events[-1:]}: {self.process.stderr.read()}"
         )
 
     def order(self, **order: Any) -> None:

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import TypeAlias
 
 import jsonschema
 import psutil
@@ -26,6 +27,7 @@ from tests.postgres_server import SharedDatabase, shared_database, temporary_ser
 
 from .conftest import Run, Server, Start, wait_until
 from .moved import make_files
+from .tool_servers import SendingServer, SftpServer
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -76,10 +78,13 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_files(tmp_path_factory.mktemp("source") / "run 42", GROUPS)
 
 
+AnyServer: TypeAlias = Server | SftpServer | SendingServer
+
+
 class Transfers:
     """Transfers over nodes to `there`, below the server's folder."""
 
-    def __init__(self, start: Start, server: Server, database: SharedDatabase) -> None:
+    def __init__(self, start: Start, server: AnyServer, database: SharedDatabase) -> None:
         self.start = start
         self.server = server
         self.database = database
@@ -95,7 +100,8 @@ class Transfers:
     ) -> Run:
         return self.start(
             *("transfer", str(source), destination, "--to", str(self.there), "--json", *PATH),
-            *("--server", self.server.url, "--store", self.database.address("alice")),
+            *("--tool", self.server.tool, "--server", self.server.url),
+            *("--store", self.database.address("alice")),
             *("--via", via, *options),
             environment=environment,
         )
@@ -171,7 +177,11 @@ def test_two_nodes_move_one_dataset_and_there_is_one_receipt(
     assert len(list(states)) == 2  # type: ignore[call-overload] # a list of texts
 
 
-def test_what_a_killed_node_had_is_moved_by_others(transfers: Transfers, source: Path) -> None:
+def test_what_a_killed_node_had_is_moved_by_others(
+    start: Start, any_server: AnyServer, shared_database: SharedDatabase, source: Path
+) -> None:
+    """Also with a tool that moves whole files."""
+    transfers = Transfers(start, any_server, shared_database)
     run = transfers.begin(source, "localhost,localhost", *SLOWER)
     until_moved(run, 2_000_000)
     nodes_of(run)[0].send_signal(signal.SIGKILL)
@@ -195,6 +205,19 @@ def test_the_coordinator_is_killed_and_its_nodes_end_and_it_resumes(
     said = " ".join(notices(again))
     assert "resumes: " in said
     assert "until nodes of an earlier run have ended" in said
+    assert not difference(source, transfers.there)
+
+
+@pytest.mark.parametrize("every_server", ["rsync", "xrdcp"], indirect=True)
+def test_nodes_move_with_a_tool_that_moves_whole_files(
+    start: Start, every_server: AnyServer, shared_database: SharedDatabase, source: Path
+) -> None:
+    transfers = Transfers(start, every_server, shared_database)
+    run = transfers.begin(source, "localhost,localhost")
+    end = ended(run)
+    assert f"{every_server.tool} moves whole files" in " ".join(notices(run))
+    assert end["complete"]
+    assert len(json.loads(Path(str(end["receipt"])).read_bytes())["files"]) == FILES
     assert not difference(source, transfers.there)
 
 

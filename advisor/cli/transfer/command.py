@@ -39,7 +39,7 @@ from advisor.models.harp.optimum import RELAXATION
 from advisor.report.transfer_narration import TransferNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.traits import default_method, tool_traits
+from advisor.traits import default_method
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
@@ -205,8 +205,6 @@ def transfer(
     method = tuning.method or default_method("priced transfer" if tuning.price else "transfer")
     _check(method, tuning, limits)
     check_tool(choice.tool)
-    if nodes.via and choice.tool and not tool_traits(choice.tool).moves_ranges:
-        raise UsageError(f"--via: {choice.tool} moves whole files, which nodes cannot share yet")
     request = moving_request(
         context,
         moving,

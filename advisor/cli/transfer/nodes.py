@@ -21,6 +21,7 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.opening import require_client
 from advisor.store.postgres.address import Address, is_address
+from advisor.traits import checked_server, moving_tool, takes_server
 from advisor.transfer.tuned.transfer import TransferOptions
 from advisor.transfer.tuned.tuners import learns_from_transfers
 
@@ -67,10 +68,11 @@ def nodes_of(
     _check_options(request, verify=verify)
     queue = _queue_of(store)
     found = [_resolved(one, store) for one in itertools.chain.from_iterable(flags.via)]
-    nodes = [_with_lab_server(one) for one in itertools.chain.from_iterable(found)]
+    tool = request.tool or moving_tool()
+    nodes = [_with_lab_server(one, tool) for one in itertools.chain.from_iterable(found)]
     if len(nodes) > MOST_NODES:
         raise UsageError(f"--via: a transfer has {MOST_NODES} nodes at most")
-    _check(nodes, request)
+    _check(nodes, request, tool)
     from advisor.fleet.nodes.session import NodesOptions
 
     if flags.node_command:
@@ -90,8 +92,13 @@ def _check_options(request: TransferRequest, *, verify: bool) -> None:
         )
 
 
-def _check(nodes: Sequence[NodePair], request: TransferRequest) -> None:
+def _check(nodes: Sequence[NodePair], request: TransferRequest, tool: str) -> None:
     for one in nodes:
+        if one.server_url:
+            try:
+                checked_server(one.server_url, [tool])
+            except ValueError as error:
+                raise UsageError(f"--via {error}") from None
         destination = one.destination or request.destination
         if destination.is_local and not one.source.is_local:
             raise UsageError(
@@ -130,8 +137,8 @@ def _resolved(one: NodePair | FleetNodes, store: Store) -> list[NodePair]:
         raise UsageError.about("--via", error) from None
 
 
-def _with_lab_server(one: NodePair) -> NodePair:
-    """A destination in a lab has a server of the lab's."""
+def _with_lab_server(one: NodePair, tool: str) -> NodePair:
+    """A destination in a lab has a server of the lab's, for tools that can use it."""
     lab_host = one.destination.lab_host if one.destination else None
     if lab_host is None or one.server_url:
         return one
@@ -139,7 +146,8 @@ def _with_lab_server(one: NodePair) -> NodePair:
         url = state_of(lab_host.lab).far(lab_host.host).gridftp_url
     except LabError as error:
         raise UsageError.about(f"--via {one.destination}", error) from None
-    return msgspec.structs.replace(one, server_url=url)
+    usable = url if url and takes_server(tool, url) else None
+    return msgspec.structs.replace(one, server_url=usable)
 
 
 def over_nodes(

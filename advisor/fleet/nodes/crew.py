@@ -391,7 +391,8 @@ class Crew:
             if sharing is None:
                 continue
             links = {one.number: one.link for one in self.members if one.link is not None}
-            told = sharing.changed(at_s, {number: carried[number] for number in links})
+            held_back = {one.number for one in self.members if one.is_held_back}
+            told = sharing.changed(at_s, {one: carried[one] for one in links}, held_back)
             for number, share_bps in told.items():
                 links[number].say(n.Limit(rate_limit_bps=share_bps))
 

@@ -101,7 +101,7 @@ class Member:
 
     `why`: what sort of thing went wrong last. `link`: while it can be given something.
     `wanted_bytes`: how much more it asks for. `key`: of the agent at its destination.
-    `carried_bytes`: over its path, in all its runs.
+    `carried_bytes`: over its path, in all its runs. `is_held_back`: by its part of the rate limit.
     """
 
     def __init__(self, number: int, nodes: NodePair, pair: Pair) -> None:
@@ -113,6 +113,7 @@ class Member:
         self.path: PathFacts | None = None
         self.progress = NodeProgress(number=number, pair=pair, state="connecting")
         self.flying_bytes = 0
+        self.is_held_back = False
         self.why: ProblemKind | None = None
         self._earlier_bytes = 0
         self._carried_bytes = 0
@@ -167,11 +168,13 @@ class Member:
         """It says how it does."""
         self._carried_bytes = max(self._carried_bytes, told.carried_bytes)
         self.flying_bytes = told.flying_bytes
+        self.is_held_back = told.is_held_back
         self.set(clients=told.clients, concurrency=told.concurrency, parallelism=told.parallelism)
 
     def leaves(self) -> None:
         """Its run has ended."""
         self.link, self.wanted_bytes, self.flying_bytes = None, 0, 0
+        self.is_held_back = False
         self._earlier_bytes += self._carried_bytes
         self._carried_bytes = 0
         self.set(clients=0, rate_bps=0.0)

@@ -1,6 +1,6 @@
 """How a limit of the rate is shared among nodes. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 _SHARED_FOR_S: Final = 10.0
@@ -40,26 +40,35 @@ class Sharing:
         self._limit_bps = limit_bps
         self._shares: dict[int, float] = {}
         self._since_s = 0.0
+        self._held_back: set[int] = set()
         self._before: dict[int, int] = {}
 
-    def changed(self, at_s: float, carried: Mapping[int, int]) -> dict[int, float]:
+    def changed(
+        self, at_s: float, carried: Mapping[int, int], held_back: Set[int] = frozenset()
+    ) -> dict[int, float]:
         """The shares that are to be told, by node; `carried`: what each that runs has carried.
 
-        Equal ones where another node runs than before, others after ten seconds.
+        Equal ones where another node runs than before, others after ten seconds. `held_back`: nodes
+        that their shares hold back now; they use all of these, also while they carry nothing after
+        a large file.
         """
         if not carried:
             self._shares = {}
             return {}
         passed_s = at_s - self._since_s
+        self._held_back |= held_back
         if carried.keys() == self._shares.keys():
             if passed_s < _SHARED_FOR_S:
                 return {}
-            known = [
-                ((carried[one] - self._before[one]) * 8 / passed_s, self._shares[one])
-                for one in carried
-            ]
+            known = [(self._rate_bps(one, carried, passed_s), self._shares[one]) for one in carried]
         else:
             known = [(0.0, 0.0)] * len(carried)
         shares = dict(zip(carried, shares_of(self._limit_bps, known), strict=True))
         self._shares, self._since_s, self._before = shares, at_s, dict(carried)
+        self._held_back = set()
         return shares
+
+    def _rate_bps(self, node: int, carried: Mapping[int, int], passed_s: float) -> float:
+        if node in self._held_back:
+            return self._shares[node]
+        return (carried[node] - self._before[node]) * 8 / passed_s

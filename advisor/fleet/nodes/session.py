@@ -38,7 +38,6 @@ from advisor.runtime.stop import unless_stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
-from advisor.traits import moving_tool
 from advisor.transfer.engine.batch_outcome import TransferFailed, leave_out
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
@@ -110,10 +109,11 @@ class _NodesSession(TransferSession):
         # It need not run here, but on the source nodes.
         route = await route_of(self.request, path, must_run=False)
         self.keep_events()
+        self.tell_limits(route)
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)
-            state = TransferState([FileGroup("all", files, done=done)], journal, manifest.unwanted)
+            state = TransferState([route.group(files, done)], journal, manifest.unwanted)
             self._tell_start(state)
             retry = Retry(self, route, state, self._options.retry_s)
             outcome = None
@@ -158,11 +158,13 @@ class _NodesSession(TransferSession):
             Member(number, one, one.named(self.pair.source, self.pair.destination))
             for number, one in enumerate(self._over.nodes, 1)
         ]
-        starts = await asyncio.to_thread(lambda: [self._advised(one) for one in members])
+        tool = route.tool.name
+        starts = await asyncio.to_thread(lambda: [self._advised(one, tool) for one in members])
         leases = Leases(lots_of(group.work, len(members)))
         crew = self._crew(members, starts, group, leases, route, state.journal)
         async with self.attempt(self._report(group, members)) as attempt:
             await unless_stopped(self._with_queue(crew, leases, state), self.control.stop)
+        self._tell_nodes(members)
         # Connecting does not count, as in a transfer by one node.
         self._ready_s = self._ready_s or crew.ready_s
         elapsed_s = (crew.over_s or self.clock()) - (self._ready_s or began_s)
@@ -224,15 +226,16 @@ class _NodesSession(TransferSession):
                 failed.may_pass = True
                 raise failed from None
 
-    def _advised(self, member: Member) -> Levels | None:
+    def _advised(self, member: Member, tool: str) -> Levels | None:
         """A start by the history of this pair, None without one. Blocks."""
         try:
-            prior = prior_advice(self.store, member.pair, time.time())
+            prior = prior_advice(self.store, member.pair, time.time(), tool)
             levels = None
-            if prior is not None and not why_not_followed(prior):
-                levels = advised_levels(prior.subject, prior.setting, self.request.max_streams)
+            if prior is not None and not why_not_followed(prior, tool):
+                most_streams = self.request.max_streams
+                levels = advised_levels(prior.subject, prior.setting, most_streams, tool)
             if levels is None and self.request.method != FIXED:
-                levels = past_levels(self.store.probes(member.pair), moving_tool(), time.time())
+                levels = past_levels(self.store.probes(member.pair), tool, time.time())
         except StoreError:
             return None
         return levels
@@ -309,7 +312,10 @@ class _NodesSession(TransferSession):
                 concurrency=sum(one.concurrency for one in progress),
             )
             self.events.emit(ev.FilesMoving, phase="transfer", classes=[whole], left_s=left_s)
-            self.events.emit(ev.NodesMoving, nodes=progress)
+            self._tell_nodes(members)
+
+    def _tell_nodes(self, members: Sequence[Member]) -> None:
+        self.events.emit(ev.NodesMoving, nodes=[one.progress for one in members])
 
     async def _reread(
         self, crew: Crew, route: Route, state: TransferState, outcome: TransferOutcome

@@ -146,6 +146,11 @@ class Mover:
         """From now on all clients together move at most this, in bit/s."""
         self._rate_limit.change(bps)
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the limit of the rate lets no further client start now."""
+        return not self._rate_limit.may_start()
+
     async def __aenter__(self) -> Self:
         """Set aside the files that the tool cannot move, and start."""
         for group in self._groups:

@@ -24,8 +24,11 @@ class RateLimit:
         self._free_s = float("-inf")
 
     def change(self, bps: float) -> None:
-        """From now on this is the limit."""
-        self._bytes_per_s = bps / 8
+        """From now on this is the limit, also for the rest of what was started."""
+        bytes_per_s, now_s = bps / 8, self._clock()
+        if self._bytes_per_s and self._free_s > now_s:
+            self._free_s = now_s + (self._free_s - now_s) * self._bytes_per_s / bytes_per_s
+        self._bytes_per_s = bytes_per_s
 
     def may_start(self) -> bool:
         """Whether another client may start."""

@@ -1,6 +1,7 @@
 """The route of a transfer: its tool, its path, its source and its target."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +13,11 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.manifest import Manifest
 from advisor.domain.path import PathFacts
 from advisor.hosts import source_listing
+from advisor.models.piecework import Done
+from advisor.models.slicing import FileEntry
 from advisor.runtime.request import TransferRequest
 from advisor.runtime.tool_lookups import informed
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.places import Places
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
@@ -36,6 +40,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the tool can move one file over several streams."""
         space = self.tool.space(self.path, dataset, ToolLimits())
         return traits.tool_traits(self.tool.name).stream_parameter not in space.fixed
+
+    def group(self, files: Sequence[FileEntry], done: Done) -> FileGroup:
+        """All these files in one group. `done`: see `FileGroup`."""
+        return FileGroup("all", files, done=done, whole=self.moves_whole_files)
 
     @property
     def capacity_bps(self) -> float:

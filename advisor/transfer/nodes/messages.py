@@ -185,6 +185,7 @@ class Moving(_Told, frozen=True, kw_only=True, tag="moving"):
     """How the node does, about once a second; answered by `StayAlive` with its number.
 
     `carried_bytes`: what its path has carried, `flying_bytes`: of that, what is not checked yet.
+    `is_held_back`: by its part of the rate limit.
     """
 
     number: Annotated[int, msgspec.Meta(ge=0, le=2**62)]
@@ -193,6 +194,7 @@ class Moving(_Told, frozen=True, kw_only=True, tag="moving"):
     clients: _Count
     concurrency: _Count
     parallelism: _Count
+    is_held_back: bool = False
 
 
 class EpochOver(_Told, frozen=True, kw_only=True, tag="epoch"):

@@ -39,6 +39,7 @@ from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.nodes import messages as n
 from advisor.transfer.tuned.clients import client_options
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
+from advisor.transfer.tuned.stream_limit import most_streams, within
 from advisor.transfer.tuned.suggested_start import path_levels
 from advisor.transfer.tuned.tuners import FIXED, TunerWanted, tuner_of
 
@@ -185,6 +186,7 @@ class Node:
                     clients=group.running,
                     concurrency=group.concurrency,
                     parallelism=group.parallelism,
+                    is_held_back=self._mover is not None and self._mover.is_held_back,
                 )
             )
             await asyncio.sleep(_REPORT_S)
@@ -217,6 +219,8 @@ class Node:
             await far_end.connect()
             path = await look_at_path(far_end.reached, request)
             route = await route_of(request, path)
+            if route.moves_whole_files:
+                self._work.keep_whole()
             joined = await self._joined(far_end, route, begin)
             tuner = await asyncio.to_thread(_tuner, begin, route)
             self._proofs = Proofs(route.places, begin.algorithm)
@@ -305,17 +309,18 @@ def _require_same_source(begin: n.Begin) -> None:
 def _tuner(begin: n.Begin, route: Route) -> Tuner:
     """The tuner of this node. Raises ValueError. It may take a second."""
     request = begin.request
+    most = most_streams(route, request, begin.streams, begin.start)
     suggested = None if request.method == FIXED else path_levels(route.path)
     wanted = TunerWanted(
         method=request.method,
         bounds=TunerBounds(
             concurrency=request.max_concurrency,
-            parallelism=request.max_streams,
+            parallelism=most,
             flows=begin.most_flows,
             streams=begin.streams,
         ),
         start=begin.start,
-        advised=begin.advised or suggested,
+        advised=within(begin.advised or suggested, most, request.max_concurrency),
         seed=request.seed,
         price=begin.price,
     )

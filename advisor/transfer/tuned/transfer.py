@@ -14,14 +14,12 @@ from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
-from advisor.models.piecework import Done
 from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.epochs import EPOCH_S
-from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
@@ -38,6 +36,7 @@ from advisor.transfer.tuned.prior_advice import (
     prior_advice,
     why_not_followed,
 )
+from advisor.transfer.tuned.stream_limit import most_streams, within
 from advisor.transfer.tuned.suggested_start import past_levels, path_levels
 from advisor.transfer.tuned.tuners import FIXED, TunerWanted, learns_from_transfers, tuner_of
 from advisor.transfer.tuned.verified import (
@@ -120,7 +119,7 @@ class _TunedSession(TransferSession):
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)
-            state = TransferState([self._group(route, files, done)], journal, manifest.unwanted)
+            state = TransferState([route.group(files, done)], journal, manifest.unwanted)
             self._tell_start(tuner, state)
             retry = Retry(self, route, state, self._options.retry_s)
             outcome = None
@@ -131,9 +130,6 @@ class _TunedSession(TransferSession):
                 outcome = await self._verified(route, loop, state, outcome)
             outcome = await self.completed(self.request, route, outcome)
             return self._end(outcome, state)
-
-    def _group(self, route: Route, files: Sequence[FileEntry], done: Done) -> FileGroup:
-        return FileGroup("all", files, done=done, whole=route.moves_whole_files)
 
     def _loop(self, route: Route, tuner: Tuner) -> TuningLoop:
         return TuningLoop(
@@ -175,7 +171,7 @@ class _TunedSession(TransferSession):
         done = without(all_of(group.files), differing)
         self.delivery.proofs.forget(sorted(differing))
         await state.journal.begin(self._noted(group.files, differing))
-        again = TransferState([self._group(route, group.files, done)], state.journal)
+        again = TransferState([route.group(group.files, done)], state.journal)
         loop.keep_setting()
         second = await self._move(route, loop, again)
         if not second.complete:
@@ -243,42 +239,33 @@ class _TunedSession(TransferSession):
     def _tuner(self, route: Route) -> Tuner:
         request, options, prior = self.request, self._options, self._prior
         path, tool = route.path, route.tool.name
-        most_streams = request.max_streams if route.has_streams(request.dataset) else 1
-        if (wanted_streams := _streams_asked(options)) > most_streams:
-            raise ValueError(
-                f"{tool} moves a file over one stream, not {wanted_streams}: leave out --streams, "
-                "and the streams of --start"
-            )
+        most = most_streams(route, request, options.streams, options.start)
         advised = None
         if prior:
-            advised = advised_levels(prior.subject, prior.setting, most_streams, tool)
+            advised = advised_levels(prior.subject, prior.setting, most, tool)
         wanted = TunerWanted(
             method=request.method,
             bounds=TunerBounds(
                 concurrency=request.max_concurrency,
-                parallelism=most_streams,
+                parallelism=most,
                 flows=options.most_flows,
                 relaxation=options.relaxation,
                 streams=options.streams,
             ),
             start=options.start,
-            advised=advised or self._suggested(path, tool, most_streams),
+            advised=advised or self._suggested(path, tool, most),
             seed=request.seed,
             price=options.price,
         )
         known = self.store.transfers() if learns_from_transfers(request.method) else []
         return tuner_of(wanted, self.request.dataset, path, list(completed(known, self.pair, path)))
 
-    def _suggested(self, path: PathFacts, tool: str, most_streams: int) -> Levels | None:
+    def _suggested(self, path: PathFacts, tool: str, most: int) -> Levels | None:
         """A start by the last transfer of this pair, or by the path; none for a fixed setting."""
         if self.request.method == FIXED:
             return None
         past = past_levels(self.store.probes(self.pair), tool, time.time())
-        levels = past or path_levels(path)
-        if levels is None or levels.parallelism <= most_streams:
-            return levels
-        flows = min(levels.concurrency * levels.parallelism, self.request.max_concurrency)
-        return Levels(concurrency=flows, parallelism=most_streams)
+        return within(past or path_levels(path), most, self.request.max_concurrency)
 
     def _record(self, route: Route, epoch: Epoch) -> None:
         """Store an epoch for later transfers to learn from, unless a rate limit distorts it."""
@@ -294,8 +281,3 @@ class _TunedSession(TransferSession):
                     path=route.path,
                 )
             )
-
-
-def _streams_asked(options: TransferOptions) -> int:
-    """The streams for each file that the user asks for; 1 where none are."""
-    return max(options.streams or 1, options.start.parallelism if options.start else 1)

@@ -145,6 +145,10 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a="], ["--via", "SOURCE=DESTINATION"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a"], ["--store", "postgresql://"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--via", "a", *SHARED], ["that node itself"]),
+    (
+        ["transfer", FILE, "dtn", "--to", "/x", "--via", "a=sftp://b", *SHARED],
+        ["gsiftp://HOST:PORT"],
+    ),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--verify"], ["--verify"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--method", "harp"], ["harp"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--node-command", "x"], ["--via"]),

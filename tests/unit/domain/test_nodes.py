@@ -17,6 +17,9 @@ def test_pairs_sources_alone_and_servers() -> None:
     [one] = parse_nodes("a=gsiftp://dtn:2811/")
     assert isinstance(one, NodePair)
     assert (one.destination, one.server_url) == (Endpoint("dtn"), "gsiftp://dtn:2811")
+    [one] = parse_nodes("a=sftp://me@[fe80::1]:2222")
+    assert isinstance(one, NodePair)
+    assert (one.destination, one.server_url) == (Endpoint("fe80::1"), "sftp://me@[fe80::1]:2222")
     assert parse_nodes("localhost=lab:x:far") == [
         NodePair(source=Endpoint("localhost"), destination=Endpoint("lab:x:far"))
     ]
@@ -27,7 +30,9 @@ NONE = ["", "a=", "=b", "a=b=c", "-oProxyCommand=x", "a=-x", "a,,b", "lab:x=b", 
 TOO_MANY = ",".join(["a"] * (MOST_NODES + 1))
 
 
-@pytest.mark.parametrize("text", [*NONE, "a=ftp://", "@", "@a=@", TOO_MANY])
+@pytest.mark.parametrize(
+    "text", [*NONE, "a=ftp://", "a=sftp://me@", "a=x:bucket/run", "@", "@a=@", TOO_MANY]
+)
 def test_what_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_nodes(text)
@@ -37,7 +42,16 @@ def test_a_server_is_on_the_same_port_of_another_host() -> None:
     assert server_on("ftp://dtn21:2811", "dtn22") == "ftp://dtn22:2811"
     assert server_on("gsiftp://[fe80::1]:2811", "fe80::2") == "gsiftp://[fe80::2]:2811"
     assert server_on("gsiftp://[fe80::1]", "b") == "gsiftp://b"
+    assert server_on("sftp://me@dtn21:2222", "dtn22") == "sftp://me@dtn22:2222"
+    assert server_on("ssh://me@[fe80::1]", "b") == "ssh://me@b"
     assert server_on(None, "b") is None
+
+
+@pytest.mark.parametrize(
+    "store", ["s3://bucket/run", "https://s3:9000/bucket", "remote:bucket/run"]
+)
+def test_a_store_is_the_same_for_every_host(store: str) -> None:
+    assert server_on(store, "dtn22") == store
 
 
 def test_a_pair_has_the_names_of_the_history() -> None:

@@ -29,6 +29,14 @@ def test_a_node_that_stands_still_can_begin_again() -> None:
     assert shares_of(80e6, [(0, 40e6), (40e6, 40e6)]) == [4e6, 76e6]
 
 
+def test_a_node_that_is_held_back_after_a_large_file_keeps_its_share() -> None:
+    sharing = Sharing(60e6)
+    sharing.changed(0, {1: 0, 2: 0})
+    assert sharing.changed(5, {1: 0, 2: 9}, {1}) == {}
+    assert sharing.changed(10, {1: 0, 2: 37_500_000}) == {1: 30e6, 2: 30e6}
+    assert sharing.changed(20, {1: 0, 2: 75_000_000}) == {1: 3e6, 2: 57e6}
+
+
 def test_shares_are_told_when_nodes_come_and_go_and_else_not_all_the_time() -> None:
     sharing = Sharing(60e6)
     assert sharing.changed(0, {1: 0, 2: 0}) == {1: 30e6, 2: 30e6}

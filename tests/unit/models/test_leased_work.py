@@ -127,3 +127,15 @@ def test_batches_have_bounds() -> None:
     batch = work.draw(LEAST_RANGE_BYTES, 1)
     assert batch is not None
     assert len(batch.parts) == MOST_FILES
+
+
+def test_no_file_is_cut_where_a_tool_moves_whole_ones() -> None:
+    work = LeasedWork()
+    work.keep_whole()
+    sizes = {"a": 600 * MIB, "b": 10, "c": 20, "d": 300 * MIB}
+    work.add([whole(name, size) for name, size in sizes.items()])
+    drawn = []
+    while batch := work.draw(8 * MIB, 3):
+        drawn.append([one.file.name for one in batch.parts])
+        assert all(one.is_whole for one in batch.parts)
+    assert drawn == [["a"], ["c", "b"], ["d"]]

@@ -25,6 +25,19 @@ def test_the_next_starts_when_those_before_have_had_their_time() -> None:
     assert rate_limit.may_start()
 
 
+def test_another_limit_holds_for_the_rest_of_what_was_started() -> None:
+    clock = Clock()
+    rate_limit = RateLimit(8e6, clock)
+    rate_limit.take(20_000_000)
+    # The last second counts: 15 MB are left.
+    clock.now_s += 4
+    rate_limit.change(64e6)
+    clock.now_s += 1.8
+    assert not rate_limit.may_start()
+    clock.now_s += 0.2
+    assert rate_limit.may_start()
+
+
 def test_no_more_than_a_second_is_saved_up() -> None:
     clock = Clock()
     rate_limit = RateLimit(8e6, clock)

@@ -15,8 +15,6 @@ from advisor.traits import (
     default_method,
     method_traits,
     methods,
-    moving_tool,
-    tool_traits,
 )
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.transfer.tuned.prior_advice import advised_levels
@@ -123,9 +121,6 @@ class TransferDraft(MoveDraft, kw_only=True):
             )
         if learns_from_transfers(self.method):
             return f"{self.method} needs past transfers, which nodes do not have: choose another"
-        tool = self.tool.strip() or moving_tool()
-        if can_move(tool) and not tool_traits(tool).moves_ranges:
-            return f"{tool} moves whole files, which several nodes cannot share: empty 'Tool'"
         return ""
 
     def _why_no_destination(self) -> str:
