@@ -144,9 +144,11 @@ def tools_to_profile(
     )
 
 
-def tool_to_profile(*, several: bool) -> str:
-    """The first of them. Raises PluginMissing without one."""
-    return tools_to_profile(several=several)[0]
+def tool_to_profile(
+    *, several: bool, server: str | None = None, without_agent: bool = False
+) -> str:
+    """The first of them, whether it can be used or not. Raises PluginMissing without one."""
+    return tools_to_profile(several=several, server=server, without_agent=without_agent)[0]
 
 
 def moving_tool() -> str:

@@ -6,7 +6,8 @@ import typer
 
 from advisor.cli.commands import command, completion_script
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FOUND_TOOL, configured_store
+from advisor.cli.options import configured_store
+from advisor.domain.traits import FOUND_TOOL
 from advisor.report.output import say
 from advisor.store.history import Store
 

@@ -106,9 +106,6 @@ DATA: Final[Any] = typer.Option(
     help="The data on this host: a file or a folder.",
     rich_help_panel=FILES,
 )
-FOUND_TOOL: Final = "auto"
-"""In place of a tool's name: the first one that is installed here and can be used."""
-
 ServerOption = Annotated[
     str | None,
     typer.Option(

@@ -128,6 +128,10 @@ class KnownCosts(msgspec.Struct, frozen=True, kw_only=True):
     window_bytes: int = 0
 
 
+FOUND_TOOL: Final = "auto"
+"""In place of a tool's name: the first one that is installed here and can be used."""
+
+
 class ToolTraits(Traits, frozen=True, kw_only=True):
     """What a tool may tell.
 

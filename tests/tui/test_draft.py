@@ -121,7 +121,7 @@ def test_a_tool_is_said_with_what_is_asked_of_it() -> None:
     assert draft.advise_arguments() == [
         "--data=/d",
         "--to=/there",
-        "--profile-tool=globus-url-copy",
+        "--profile-tool=auto",
         "--max-concurrency=8",
         "--keep",
         "--verify",

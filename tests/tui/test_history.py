@@ -268,7 +268,7 @@ async def test_a_tool_takes_longer_and_has_no_transports(
                 store.argument,
                 "--data=/d",
                 "--to=/there",
-                "--profile-tool=globus-url-copy",
+                "--profile-tool=auto",
                 "--",
                 "dtn02",
             ]

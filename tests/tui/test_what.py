@@ -204,7 +204,7 @@ async def test_a_tool_is_chosen_with_what_it_may_do(
         assert app.draft.advise_arguments() == [
             f"--data={folder}",
             "--to=/data/run7",
-            "--profile-tool=globus-url-copy",
+            "--profile-tool=auto",
             "--max-concurrency=8",
             "--keep",
         ]

@@ -14,12 +14,12 @@ from advisor.cli.advise.options import DataOptions, SearchOptions, SeveralOption
 from advisor.cli.commands import is_typed
 from advisor.cli.connection import DataReachOptions
 from advisor.cli.errors import UsageError
-from advisor.cli.options import FOUND_TOOL
 from advisor.domain.addresses import parse_interfaces
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Scale
+from advisor.domain.traits import FOUND_TOOL
 from advisor.hosts.datasets import scan
 from advisor.report.output import say
 from advisor.runtime.request import AdviceRequest, ConnectionOptions
@@ -109,21 +109,19 @@ def with_found_tool(options: ToolOptions, data: DataOptions, reach: dict[str, An
     except registry.PluginMissing as error:
         raise UsageError.about(f"--profile-tool {FOUND_TOOL}", error) from None
     name: str | None = names[0]
+    refused: dict[str, str] = {}
     # A lab is entered later. Of one alone the session says what is wrong.
     if len(names) > 1 and not request.destination.lab_host:
-        name = asyncio.run(first_usable(names, request, data.to, _say_refused))
+        name = asyncio.run(first_usable(names, request, data.to, refused.__setitem__))
     if name is None:
+        whys = "; ".join(f"{one}: {why}" for one, why in refused.items())
         raise UsageError(
-            f"--profile-tool {FOUND_TOOL}: none of {', '.join(names)} can be used for "
-            f"{request.destination_host}",
-            remedy="do what is said above for one of them, and name it",
+            f"no tool that is installed here can be used for {request.destination_host}. {whys}"
         )
+    for one, why in refused.items():
+        say(f"advisor: {one} is installed here, but {why}", err=True)
     say(f"advisor: profiles {name}, which is installed here", err=True)
     return msgspec.structs.replace(options, tool=name)
-
-
-def _say_refused(name: str, why: str) -> None:
-    say(f"advisor: {name} is installed here, but {why}", err=True)
 
 
 def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: Endpoint) -> None:

@@ -37,12 +37,12 @@ def known_transports(text: str) -> None:
         raise ValueError(str(error)) from None
 
 
-def usual_tool(*, several: bool) -> str:
-    """The tool that is profiled where none is typed: the first that is installed here."""
+def usual_tool(*, several: bool, server: str | None = None, without_agent: bool = False) -> str:
+    """The tool that is tried first where none is typed: see `tool_to_profile`."""
     from advisor import registry
 
     try:
-        return tool_to_profile(several=several)
+        return tool_to_profile(several=several, server=server, without_agent=without_agent)
     except registry.PluginMissing:
         return moving_tool()
 

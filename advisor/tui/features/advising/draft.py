@@ -10,6 +10,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.events import PastResult
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import parse_size
+from advisor.domain.traits import FOUND_TOOL
 from advisor.traits import tools_without_agent
 from advisor.tui.features.advising.checks import usual_tool
 from advisor.tui.kit.fields.form_state import load_form, save_form
@@ -93,10 +94,14 @@ class Draft(msgspec.Struct, kw_only=True):
 
     @property
     def tool_name(self) -> str:
-        """The tool to profile; "" for the network alone."""
+        """The tool to profile, or that is tried first; "" for the network alone."""
         if self.profiled != "tool":
             return ""
-        return self.tool.strip() or usual_tool(several=bool(self.scanned and self.scanned.largest))
+        return self.tool.strip() or usual_tool(
+            several=bool(self.scanned and self.scanned.largest),
+            server=self.server.strip(),
+            without_agent=not self.has_agent,
+        )
 
     def why_no_tool(self) -> str:
         """Why the chosen tool cannot be profiled, with the remedy; "" when it can."""
@@ -183,7 +188,8 @@ class Draft(msgspec.Struct, kw_only=True):
                     "--buffer-scale": self.buffer_scale,
                 }
             )
-        options = {"--profile-tool": self.tool_name, "--max-concurrency": self.max_concurrency}
+        tool = self.tool.strip() or FOUND_TOOL
+        options = {"--profile-tool": tool, "--max-concurrency": self.max_concurrency}
         marks = {"--keep": self.keep and self.has_agent, "--verify": self.verify}
         return [*_given(options), *(name for name, said in marks.items() if said)]
 

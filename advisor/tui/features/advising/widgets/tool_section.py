@@ -54,7 +54,7 @@ class ToolSection(Vertical):
             "tool",
             draft,
             check=known_tool,
-            example=usual_tool(several=True),
+            example=f"default: {usual_tool(several=True)}, else the next that can be used",
             explained="What moves the files in each probe. It must be installed here, and its "
             "server, where it has one, must run at the destination.",
         )
