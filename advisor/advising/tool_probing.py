@@ -45,7 +45,7 @@ from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.content_check import check_content
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
-from advisor.runtime.tool_steps import run_steps, runs_there
+from advisor.runtime.tool_steps import run_steps, runs_there, server_port_of
 from advisor.traits import flow_names, tool_traits
 
 _TIDY_S: Final = 20.0
@@ -218,9 +218,7 @@ class ToolProber:
             steps = self._tool.steps(self._order(setting, (self._any_piece,)))
         except ValueError as error:
             raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
-        if any(step.side == "destination" or step.as_login for step in steps):
-            return 0
-        return steps[-1].server_port or steps[-1].control_port or -1
+        return server_port_of(steps)
 
     async def _remove_scratch(self, link: AgentLink) -> None:
         """Remove the scratch folder at the destination, unless the agent is gone."""

@@ -74,13 +74,3 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def parse_server(text: str) -> str:
-    """A GridFTP server's URL, without a trailing slash. Raises ValueError."""
-    url = text.strip()
-    if not url.startswith(("gsiftp://", "ftp://")):
-        raise ValueError(
-            f"'{text}' is not a GridFTP server: write gsiftp://HOST:PORT or ftp://HOST:PORT"
-        )
-    return url.rstrip("/")

@@ -133,11 +133,19 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
         return self.total_bytes * 8 / self.elapsed_s
 
 
-class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="share"):
+class ShareRecord(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="record",
+    tag="share",
+    omit_defaults=True,
+):
     """What a destination got in a period in which others of the same source were served too.
 
     `others`: their concurrencies. `parallelism`: streams of each of its files; where `served` does
-    not have them, as in records of older versions, those of all destinations.
+    not have them, as in records of older versions, those of all destinations. `tool`: what moved
+    the files, "" in records of older versions, which had the usual one.
     """
 
     pair: Pair
@@ -147,6 +155,7 @@ class ShareRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     parallelism: int
     others: dict[str, int]
     purpose: SharePurpose
+    tool: str = ""
 
 
 class ProfileRecord(

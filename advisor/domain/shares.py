@@ -123,9 +123,9 @@ class ShareRow(msgspec.Struct, frozen=True, kw_only=True):
 class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
     """Concurrencies that meet the requests. `parallelism`: streams per file, for all destinations.
 
-    `model`, `estimate`: the form of the models with their load, and how the present load was
-    estimated. `commands`: one per destination, in their order, to be run together. `notes`:
-    sentences.
+    `tool`: what moves the files, "" in events of older versions. `model`, `estimate`: the form of
+    the models with their load, and how the present load was estimated. `commands`: one per
+    destination, in their order, to be run together. `notes`: sentences.
     """
 
     source: str
@@ -133,6 +133,7 @@ class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     estimate: str
     rows: list[ShareRow]
+    tool: str = ""
     commands: list[Command] = []
     notes: list[str] = []
 

@@ -21,6 +21,7 @@ from advisor.backtest.running import (
 from advisor.domain.printable import printable
 from advisor.domain.quantities import format_duration, format_rate
 from advisor.domain.space import flows_of
+from advisor.report.counting import counted
 from advisor.report.output import transient_bar
 from advisor.traits import flow_names
 
@@ -143,8 +144,3 @@ def caption(tables: Sequence[RecordedTable]) -> str:
 
 def _share(fraction: float) -> str:
     return f"{fraction:.2f}"
-
-
-def counted(count: int, what: str, plural: str = "s") -> str:
-    """`1 table`, `2 tables`."""
-    return f"{count} {what}{'' if count == 1 else plural}"

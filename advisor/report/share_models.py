@@ -11,6 +11,7 @@ from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import ShareModel
 from advisor.models.shares.marginal import Change
 from advisor.models.shares.measured import range_words
+from advisor.report.counting import counted
 from advisor.report.share_names import shown
 
 COLUMNS: Final = ("destination", "samples", "concurrency", "total", "training", "validation")
@@ -21,7 +22,7 @@ _WORDS: Final = {Form.LOG: "log", Form.LINEAR: "linear", Form.RATIO: "ratio"}
 
 
 class Learnt(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one destination.
+    """What is known of one destination, with a `tool`.
 
     `samples`: their number, most with `parallelism` streams per file. `streams`, `concurrency`,
     `source_concurrency`: the measured minimum and maximum, None without samples. `model`: None
@@ -29,6 +30,7 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     destination: str
+    tool: str
     parallelism: int
     samples: int
     streams: tuple[int, int] | None
@@ -104,10 +106,10 @@ def _sum(model: ShareModel) -> str:
 
 def streams_words(learnt: Sequence[Learnt]) -> str:
     """The streams that were measured."""
-    known = [one.streams for one in learnt if one.streams]
-    if not known:
-        return f"{learnt[0].parallelism}"
-    return range_words([streams for some in known for streams in some])
+    known = {streams for one in learnt for streams in one.streams or ()}
+    if len(known) > 1:
+        return f"{range_words(sorted(known))} streams"
+    return counted(min(known, default=learnt[0].parallelism), "stream")
 
 
 def symbols_line(load: Load, *, has_streams: bool = False) -> str:

@@ -6,7 +6,8 @@ from typing import Final
 
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.shares import SharePlan, ShareRow
-from advisor.report.share_names import shown
+from advisor.report.counting import counted
+from advisor.report.share_names import by_tool, shown
 
 COLUMNS: Final = ("destination", "requested", "as rate", "concurrency", "expected", "90 %")
 
@@ -15,9 +16,10 @@ def headline(plan: SharePlan) -> str:
     """The source, and the totals."""
     total = format_rate(sum(row.expected_bps for row in plan.rows))
     files = sum(row.concurrency for row in plan.rows)
+    streams = f"{counted(plan.parallelism, 'stream')} each"
     return (
-        f"Shares of {plan.source}: {total} together with {files} concurrent files, "
-        f"{plan.parallelism} streams each"
+        f"Shares of {plan.source}: {total} together with {files} concurrent files, {streams}"
+        f"{by_tool(plan.tool)}"
     )
 
 

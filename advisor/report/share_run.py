@@ -6,6 +6,7 @@ from typing import Final
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.shares import ServedRow, ShareOutcome, SharePurpose
+from advisor.report.counting import counted
 from advisor.report.share_names import shown
 
 COLUMNS: Final = ("destination", "requested", "received", "requested share", "received share")
@@ -22,7 +23,7 @@ def started_line(event: ev.SharesStarted) -> str:
         what = f"{', '.join(sizes)}; a control epoch is {epoch}"
     return (
         f"{event.source}: session {event.session}, {what}; starts with {_levels(event.concurrency)}"
-        f" concurrent files, {event.parallelism} streams each"
+        f" concurrent files, {counted(event.parallelism, 'stream')} each"
     )
 
 

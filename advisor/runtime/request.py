@@ -161,11 +161,15 @@ class TransferRequest(ConnectionOptions, frozen=True, kw_only=True):
 
 
 class ShareRequest(ConnectionOptions, frozen=True, kw_only=True):
-    """One of several destinations of a source; what goes there may be left open in a plan."""
+    """One of several destinations of a source; what goes there may be left open in a plan.
+
+    `tool`: what moves it, "" for the usual one, in a plan for that of most measurements.
+    """
 
     dataset: Dataset | None = None
     destination_path: str | None = None
     rules: ListingRules = ListingRules()
+    tool: str = ""
 
     def moving(self, dataset: Dataset, destination_path: str) -> TransferRequest:
         """The request to move this dataset to this destination."""

@@ -44,6 +44,13 @@ def runs_there(tool: TransferTool, order: TransferOrder) -> bool:
         return False
 
 
+def server_port_of(steps: Sequence[Step]) -> int:
+    """Where the server listens that writes what these send: 0 without one, -1 if not known."""
+    if any(step.side == "destination" or step.as_login for step in steps):
+        return 0
+    return steps[-1].server_port or steps[-1].control_port or -1
+
+
 def _source_step(tool: TransferTool, steps: Sequence[Step]) -> Step:
     match steps:
         case [Step(side="source") as source]:

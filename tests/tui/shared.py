@@ -96,7 +96,7 @@ def learned(forecasts: dict[str, Forecast], too_little: Sequence[str] = ()) -> L
     return Learned(
         source="dtn1",
         at_s=0.0,
-        known=PriorKnowledge(samples={}, parallelism=8, from_logs=[]),
+        known=PriorKnowledge(samples={}, parallelism=8, tool="globus-url-copy", from_logs=[]),
         forecasts=forecasts,
         too_little=list(too_little),
         untrained=[],

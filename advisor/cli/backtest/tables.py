@@ -15,7 +15,7 @@ from advisor.cli.errors import UsageError
 from advisor.cli.history.lookup import resolve_pair
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
-from advisor.report.backtest import counted
+from advisor.report.counting import counted
 from advisor.store.history import Store
 from advisor.store.remarks import counting
 from advisor.store.transfer_tables import read_transfer_table

@@ -14,6 +14,7 @@ from advisor.cli.share.learnt import learnt_of, print_learnt
 from advisor.cli.share.requests import (
     DESTINATIONS,
     MODELS,
+    MeasuredToolOption,
     ModelOptions,
     StreamsOption,
     modelling_of,
@@ -68,6 +69,7 @@ def models(
         ),
     ] = None,
     streams: StreamsOption = None,
+    tool: MeasuredToolOption = None,
     compare: Annotated[
         bool,
         typer.Option(
@@ -95,8 +97,8 @@ def models(
             say("Nothing is learnt yet: `advisor share train` does.", err=True)
             return 0
         if compare:
-            return _compare(store, names, streams, as_json=as_json)
-        learnt = learnt_of(store, names, streams, modelling)
+            return _compare(store, names, streams, tool, as_json=as_json)
+        learnt = learnt_of(store, names, streams, tool, modelling)
     if as_json:
         say_json(msgspec.json.encode(learnt))
     else:
@@ -116,10 +118,12 @@ def _print(learnt: Sequence[Learnt], modelling: Modelling) -> None:
         say(symbols_line(modelling.load, has_streams=has_streams))
 
 
-def _compare(store: Store, names: Sequence[str], streams: int | None, *, as_json: bool) -> int:
+def _compare(
+    store: Store, names: Sequence[str], streams: int | None, tool: str | None, *, as_json: bool
+) -> int:
     errors: dict[str, list[float | None]] = {name: [] for name in names}
     for form, load in _ABLATION:
-        for one in learnt_of(store, names, streams, Modelling(form, load)):
+        for one in learnt_of(store, names, streams, tool, Modelling(form, load)):
             model = one.model
             errors[one.destination].append(model.validation_error if model else None)
     if as_json:

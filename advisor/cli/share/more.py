@@ -17,6 +17,7 @@ from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.cli.share.requests import (
     DESTINATIONS,
     EstimateOption,
+    MeasuredToolOption,
     ModelOptions,
     StreamsOption,
     modelling_of,
@@ -28,13 +29,14 @@ from advisor.models.shares.fitting import LEAST_SAMPLES
 from advisor.models.shares.forecast import DEFAULT
 from advisor.models.shares.marginal import Change, changes, stream_changes
 from advisor.models.shares.measured import beyond_words
+from advisor.report.counting import counted
 from advisor.report.output import say, say_json
 from advisor.report.share_models import (
     CHANGE_COLUMNS,
     change_rows,
     change_sentence,
 )
-from advisor.report.share_names import shown
+from advisor.report.share_names import by_tool, shown
 from advisor.report.tables import print_table
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import (
@@ -95,6 +97,7 @@ def more(
     ],
     estimate: EstimateOption = DEFAULT.estimate,
     streams: StreamsOption = None,
+    tool: MeasuredToolOption = None,
     as_json: ResultAsJson = False,
 ) -> int:
     """Show what one more file at the same time gains the first DESTINATION, and costs the others.
@@ -112,7 +115,7 @@ def more(
     if typed[first] == _WITHOUT:
         raise UsageError(f"{first}=0: nothing goes to it", remedy="give 1 at least")
     with store_errors():
-        known = _known(store, typed, streams)
+        known = _known(store, typed, streams, tool)
     levels = {name: typed.get(name, BASE) for name in known.samples}
     try:
         forecasts = forecasts_of(known, time.time(), modelling_of(options, estimate))
@@ -132,11 +135,13 @@ def more(
     return 0
 
 
-def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> PriorKnowledge:
+def _known(
+    store: Store, typed: Mapping[str, int], streams: int | None, tool: str | None
+) -> PriorKnowledge:
     """Of all that were named but for 0, and of the others of which there is enough."""
     names = list(dict.fromkeys([*typed, *trained_destinations(store, source_name())]))
     wanted = [name for name in names if typed.get(name) != _WITHOUT]
-    known = known_of(store, source_name(), wanted, streams)
+    known = known_of(store, source_name(), wanted, streams, tool)
     samples = {
         name: some
         for name, some in known.samples.items()
@@ -148,7 +153,7 @@ def _known(store: Store, typed: Mapping[str, int], streams: int | None) -> Prior
 def _print(found: More, known: PriorKnowledge) -> None:
     level = found.levels[found.destination]
     rows = change_rows(found.levels, found.by_file, found.by_stream)
-    say(f"{found.parallelism} streams for each file")
+    say(f"{counted(found.parallelism, 'stream')} for each file{by_tool(known.tool)}")
     print_table(CHANGE_COLUMNS, rows)
     each = f"each of its {level} files" if level > 1 else "its file"
     said = []

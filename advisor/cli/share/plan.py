@@ -13,7 +13,9 @@ from advisor.cli.share.requests import (
     DESTINATIONS,
     AllReachOptions,
     EstimateOption,
+    MeasuredToolOption,
     ModelOptions,
+    ServersOption,
     StreamsOption,
     Wanted,
     modelling_of,
@@ -126,6 +128,8 @@ def plan(
         ),
     ],
     streams: StreamsOption = None,
+    tool: MeasuredToolOption = None,
+    server: ServersOption = None,
     estimate: EstimateOption = DEFAULT.estimate,
     as_json: EventsAsJson = False,
 ) -> int:
@@ -149,7 +153,7 @@ def plan(
     it brings the rates nearer to what is asked.
     """
     _check(running, delivery)
-    requests = requests_for(wanted, places.to or [], for_all)
+    requests = requests_for(wanted, places.to or [], for_all, server or [], tool)
     caps = of_each("--most", places.most or [], wanted)
     asked = {
         request.destination_host: _asked(one, caps[one.name])
@@ -166,6 +170,7 @@ def plan(
         asked=asked,
         delivery_options=delivery_of(delivery),
         parallelism=streams,
+        tool=tool,
         modelling=modelling_of(models, estimate),
         run=running.run,
         epoch_s=running.epoch,

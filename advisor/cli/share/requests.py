@@ -1,7 +1,7 @@
 """Makes a request for each of several destinations, from arguments and configuration."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -11,7 +11,7 @@ import typer
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import Options, command
-from advisor.cli.completion import destinations
+from advisor.cli.completion import destinations, transfer_tools
 from advisor.cli.connection import (
     AgentCommandOption,
     BandwidthOption,
@@ -22,9 +22,9 @@ from advisor.cli.connection import (
     ReachOptions,
 )
 from advisor.cli.errors import UsageError
-from advisor.cli.options import LIMITS, ServerOption, ToOption
+from advisor.cli.options import FILES, LIMITS, ServerOption, ToOption
+from advisor.cli.transfer.options import check_tool
 from advisor.cli.urls import GridFtpUrl, parse_file_url
-from advisor.domain.addresses import parse_server
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.manifest import ListingRules
@@ -34,6 +34,7 @@ from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import DEFAULT, Modelling
 from advisor.runtime.request import ShareRequest
+from advisor.traits import checked_server
 from advisor.transfer.shared.parsing import parse_asked, parse_destination
 
 MODELS: Final = "Models"
@@ -140,6 +141,27 @@ def streams_option(**settings: Any) -> Any:
 
 
 StreamsOption = Annotated[int | None, streams_option(show_default="those of most measurements")]
+ServersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="[DEST=]URL",
+        help="The destinations' servers for the tool, as in root://%h:1094; %h is the name of "
+        "each. Can be repeated.",
+        rich_help_panel=FILES,
+    ),
+]
+MeasuredToolOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tool",
+        metavar="NAME",
+        autocompletion=transfer_tools,
+        show_default="that of most measurements",
+        help="The tool that moves the files.",
+        rich_help_panel=FILES,
+    ),
+]
 DESTINATIONS: Final[Any] = {"autocompletion": destinations}
 
 
@@ -175,16 +197,24 @@ def _configured(destination: Endpoint) -> _Configured:
 
 
 def requests_for(
-    wanted: Sequence[Wanted], to: Sequence[str], for_all: AllReachOptions
+    wanted: Sequence[Wanted],
+    to: Sequence[str],
+    for_all: AllReachOptions,
+    servers: Sequence[str] = (),
+    tool: str | None = None,
 ) -> list[ShareRequest]:
-    """A request for each destination; `to`: the values of --to. Raises UsageError.
+    """A request for each destination. Raises UsageError.
+
+    `to`, `servers`: the values of --to and --server. `tool`: None for that of most measurements.
 
     For destinations in a lab this process goes there.
     """
+    check_tool(tool)
     _check(wanted)
-    _check_paths(wanted, to)
-    places = of_each("--to", to, wanted)
-    requests = [_request(one, places[one.name], for_all) for one in wanted]
+    _check_urls("--to", to, {one: one.path for one in wanted})
+    _check_urls("--server", servers, {one: one.server for one in wanted})
+    places, at = of_each("--to", to, wanted), of_each("--server", servers, wanted)
+    requests = [_request(one, places[one.name], at[one.name], for_all, tool) for one in wanted]
     twice = [name for name, n in Counter(r.destination_host for r in requests).items() if n > 1]
     if twice:
         raise UsageError(f"{twice[0]} is named twice", remedy="name each destination once")
@@ -204,28 +234,39 @@ def _check(wanted: Sequence[Wanted]) -> None:
         )
 
 
-def _check_paths(wanted: Sequence[Wanted], texts: Iterable[str]) -> None:
-    """A URL overrides a path for all; a path for the same destination contradicts it."""
+def _check_urls(option: str, texts: Iterable[str], said: Mapping[Wanted, str | None]) -> None:
+    """A URL overrides what an option says for all; what it says for one contradicts it.
+
+    `said`: the part of the URL of each that the option may name.
+    """
     named = {text.partition("=")[0]: text for text in texts if "=" in text}
-    for one in wanted:
-        if one.path and (twice := one.names & named.keys()):
+    for one, part in said.items():
+        if part and (twice := one.names & named.keys()):
             raise UsageError(
-                f"--to {named[twice.pop()]}: the URL of {one.name} says {one.path}",
+                f"{option} {named[twice.pop()]}: the URL of {one.name} says {part}",
                 remedy="leave one out",
             )
 
 
-def _request(one: Wanted, places: Sequence[str], for_all: AllReachOptions) -> ShareRequest:
+def _request(
+    one: Wanted,
+    places: Sequence[str],
+    servers: Sequence[str],
+    for_all: AllReachOptions,
+    tool: str | None,
+) -> ShareRequest:
     own = _configured(one.endpoint)
     said = {name: value for name, value in msgspec.structs.asdict(for_all).items() if value}
     reach = msgspec.structs.replace(own.reach, **said)
     to = one.path or (places[-1] if places else own.to)
+    typed = servers[-1].replace(_NAME, one.short_name) if servers else None
+    server = one.server or typed or own.server
     try:
-        server = one.server or own.server
         return ShareRequest(
             **reach.request_fields(one.endpoint),
             destination_path=to.replace(_NAME, one.short_name) if to else None,
-            server_url=parse_server(server) if server else None,
+            server_url=checked_server(server, [tool] if tool else ()) if server else None,
+            tool=tool or "",
         )
     except ValueError as error:
         raise UsageError(f"{one.name}: server {error}") from None

@@ -15,21 +15,23 @@ from advisor.cli.share.learnt import learnt_of, print_learnt, with_this_store
 from advisor.cli.share.requests import (
     DESTINATIONS,
     AllReachOptions,
+    ServersOption,
     Wanted,
     parse_place,
     requests_for,
 )
 from advisor.cli.transfer.moving import run_moving
+from advisor.cli.transfer.options import ToolOption
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.shell import shell_line
-from advisor.models.endless_work import LEAST_BYTES
 from advisor.report.output import say
 from advisor.report.share_narration import ShareNarration
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
 from advisor.store.history import Store
+from advisor.traits import moving_tool, tool_traits
 from advisor.transfer.shared.parsing import parse_precision, parse_streams
 from advisor.transfer.shared.training import (
     LASTS_S,
@@ -41,6 +43,7 @@ from advisor.transfer.shared.training import (
     scratch_parent,
     train_shares,
 )
+from advisor.transfer.shared.training_files import endless_work, least_space_bytes
 
 _StreamRange = NewType("_StreamRange", tuple[int, int])
 
@@ -54,7 +57,7 @@ class TrainingOptions(Options, frozen=True):
             "--data",
             **p.LOCAL_DATA,
             show_default="a sparse file, for which no disk is read",
-            help="The file to send.",
+            help="The file to send; a folder, for a tool that moves whole files.",
             rich_help_panel=FILES,
         ),
     ] = None
@@ -100,17 +103,17 @@ class TrainingOptions(Options, frozen=True):
         ),
     ] = MOST_FILES
     streams: Annotated[
-        _StreamRange,
+        _StreamRange | None,
         typer.Option(
             "--streams",
             parser=p.parsed(parse_streams),
             metavar="N[-M]",
-            show_default="8",
+            show_default="8, or 1 with a tool that moves whole files",
             help="Streams for each file, at all destinations; a range varies them too, so that the "
             "models know what a stream does.",
             rich_help_panel=LIMITS,
         ),
-    ] = _StreamRange((8, 8))
+    ] = None
     space: Annotated[
         int,
         typer.Option(
@@ -149,6 +152,8 @@ def train(
             rich_help_panel=FILES,
         ),
     ] = None,
+    tool: ToolOption = None,
+    server: ServersOption = None,
     as_json: EventsAsJson = False,
 ) -> int:
     """Learn what each DESTINATION gets, by sending files to all at varying concurrencies.
@@ -159,11 +164,13 @@ def train(
 
     It is the load variation experiment of Kettimuthu et al. (2014), with other levels: the numbers
     of files at the same time are spread over the whole range up to --most, for each destination
-    independently of the others. One file is sent repeatedly to a new folder in FOLDER, which is
-    removed at the end. The measurements are stored: run again, the command adds to them.
+    independently of the others. One file (some, by a tool that moves whole files) is sent
+    repeatedly to a new folder in FOLDER, which is removed at the end. The measurements are stored:
+    run again, the command adds to them.
     """
-    wished = _training(training, len(wanted))
-    requests = requests_for(wanted, to or [], for_all)
+    tool = tool or moving_tool()
+    requests = requests_for(wanted, to or [], for_all, server or [], tool)
+    wished = _training(training, len(wanted), tool)
     try:
         for one in requests:
             scratch_parent(one)
@@ -183,26 +190,28 @@ def train(
         stopping="stopping; what was measured is kept",
     )
     if not as_json and status in (EXIT_DONE, EXIT_INTERRUPTED):
-        _print_learnt(context, store, training, [one.destination_host for one in requests])
+        names = [one.destination_host for one in requests]
+        _print_learnt(context, store, training, names, tool)
     return status
 
 
-def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
-    data = options.data
-    _check_size("--space", options.space)
-    if data is not None:
-        if not data.is_file():
-            raise UsageError(
-                f"--data {data} is no file", remedy="name one: it is sent over and over"
-            )
-        _check_size("--data", data.stat().st_size)
+def _training(options: TrainingOptions, destinations: int, tool: str) -> TrainOptions:
+    whole = tool_traits(tool).whole_files
+    least_bytes = least_space_bytes(options.most, whole=whole)
+    if options.space < least_bytes:
+        raise UsageError(
+            f"--space: {format_bytes(options.space)} are too few",
+            remedy=f"give {format_bytes(least_bytes)}",
+        )
+    if options.data is not None:
+        _check_data(options.data, options, whole=whole)
     found = TrainOptions(
         lasts_s=options.lasts,
         step_s=options.step,
         precision=options.precision,
         most=options.most,
         streams=options.streams,
-        data=data,
+        data=options.data,
         space_bytes=options.space,
     )
     try:
@@ -212,12 +221,17 @@ def _training(options: TrainingOptions, destinations: int) -> TrainOptions:
     return found
 
 
-def _check_size(option: str, size_bytes: int) -> None:
-    if size_bytes < LEAST_BYTES:
+def _check_data(data: Path, options: TrainingOptions, *, whole: bool) -> None:
+    if whole and not data.is_dir():
         raise UsageError(
-            f"{option}: {format_bytes(size_bytes)} are too few",
-            remedy=f"give {format_bytes(LEAST_BYTES)}",
+            f"--data {data} is no folder", remedy="name one: its files are sent over and over"
         )
+    if not whole and not data.is_file():
+        raise UsageError(f"--data {data} is no file", remedy="name one: it is sent over and over")
+    try:
+        endless_work(data, options.space, options.most, whole=whole)
+    except (OSError, ValueError) as error:
+        raise UsageError.about(f"--data {data}", error) from None
 
 
 def _cost(training: TrainOptions, destinations: int) -> str:
@@ -237,10 +251,15 @@ def _as_text(event: ev.AnyEvent) -> None:
 
 
 def _print_learnt(
-    context: typer.Context, store: Store, training: TrainingOptions, names: Sequence[str]
+    context: typer.Context,
+    store: Store,
+    training: TrainingOptions,
+    names: Sequence[str],
+    tool: str,
 ) -> None:
+    streams = training.streams[1] if training.streams else None
     with store_errors():
-        learnt = learnt_of(store, names, training.streams[1])
+        learnt = learnt_of(store, names, streams, tool)
     print_learnt(learnt)
     lacking = [one.destination for one in learnt if one.model is None]
     if lacking:

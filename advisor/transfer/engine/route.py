@@ -41,9 +41,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         space = self.tool.space(self.path, dataset, ToolLimits())
         return traits.tool_traits(self.tool.name).stream_parameter not in space.fixed
 
-    def group(self, files: Sequence[FileEntry], done: Done) -> FileGroup:
+    def group(self, files: Sequence[FileEntry], done: Done, name: str = "all") -> FileGroup:
         """All these files in one group. `done`: see `FileGroup`."""
-        return FileGroup("all", files, done=done, whole=self.moves_whole_files)
+        return FileGroup(name, files, done=done, whole=self.moves_whole_files)
 
     @property
     def capacity_bps(self) -> float:

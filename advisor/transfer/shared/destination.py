@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.api.tool import TransferTool
 from advisor.domain import events as ev
 from advisor.domain.path import PathFacts
 from advisor.domain.plan import ClassProgress
@@ -27,8 +28,9 @@ PIECES_IN_EPOCH: Final = 4
 class DestinationSession(TransferSession):
     """The session of one destination. `hear` gets its events, with the destination's name.
 
-    `path`: known once connected. `failure`: why it is no longer served, "" while it is.
-    `is_over`: it will not be served again; after a lost connection it may be.
+    `path`, `tool` (with what it looked up): known once connected. `failure`: why it is no longer
+    served, "" while it is. `is_over`: it will not be served again; after a lost connection it may
+    be.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class DestinationSession(TransferSession):
         self._group: FileGroup | None = None
         self._carried_bytes = 0
         self.path: PathFacts | None = None
+        self.tool: TransferTool | None = None
         self.failure = ""
         self.is_over = False
         self.is_looked_at = asyncio.Event()

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 import msgspec
 
+from advisor import registry
 from advisor.domain import events as ev
 from advisor.runtime.control import Control
 from advisor.runtime.exit_codes import EXIT_DONE
-from advisor.runtime.request import TransferRequest
+from advisor.runtime.request import ShareRequest, TransferRequest
+from advisor.runtime.tool_lookups import informed
 from advisor.store.history import Store
-from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import Retry
@@ -31,8 +32,21 @@ class DestinationOptions(msgspec.Struct, frozen=True, kw_only=True):
 class DestinationCheck(DestinationSession):
     """Connects, and examines the path; nothing is moved."""
 
+    def __init__(
+        self,
+        request: ShareRequest,
+        options: DeliveryOptions,
+        store: Store,
+        hear: Callable[[str, ev.AnyEvent], None],
+        control: Control,
+    ) -> None:
+        super().__init__(request, options, store, hear, control)
+        self._request = request
+
     async def _run(self) -> int:
         await self.connect()
+        tool = registry.transfer_tool(self._request.tool)
+        self.tool = await informed(tool, self._request, self._request.destination_path)
         return EXIT_DONE
 
 
@@ -58,10 +72,12 @@ class DestinationTransfer(DestinationSession):
     async def _run(self) -> int:
         manifest = await manifest_of(self._request)
         route = await route_of(self._request, await self.connect())
+        self.tool = route.tool
+        self.tell_limits(route)
         with self.journal(route) as journal:
             files = self.open_delivery(route, manifest).files
             done = await self.done(journal)
-            group = FileGroup(self.destination, files, done=done)
+            group = route.group(files, done, self.destination)
             state = TransferState([group], journal, manifest.unwanted)
             self.total_bytes = group.total_bytes
             self.is_looked_at.set()

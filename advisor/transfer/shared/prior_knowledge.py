@@ -1,9 +1,10 @@
 """What the history knows about the destinations of one source."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from statistics import median
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -18,8 +19,11 @@ from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew, usual_streams
 from advisor.models.shares.forecast import Forecast, Modelling
 from advisor.models.shares.from_transfers import Overlapping, samples_of_transfers
 from advisor.store.history import Store
+from advisor.traits import moving_tool, tool_traits
 
-PARALLELISM: Final = 8
+_T = TypeVar("_T", bound=Hashable)
+
+_PARALLELISM: Final = 8
 """Streams per file: "held constant at eight streams for all destinations" in the paper."""
 
 _STALLED: Final = 0.03
@@ -30,12 +34,14 @@ still gets more."""
 class PriorKnowledge(msgspec.Struct, frozen=True, kw_only=True):
     """Samples by destination. `parallelism`: streams per file, of the plan or of most samples.
 
-    `from_logs`: destinations without samples of their own; theirs are derived from the times at
-    which other transfers in the history overlapped.
+    `tool`: what moved the files, of the plan or of most samples. `from_logs`: destinations without
+    samples of their own; theirs are derived from the times at which other transfers in the history
+    overlapped.
     """
 
     samples: dict[str, list[Served]]
     parallelism: int
+    tool: str
     from_logs: list[str]
 
 
@@ -45,23 +51,37 @@ class NothingKnown(ProblemError, ValueError):
     kind = ProblemKind.NO_DATA
 
 
+def usual_parallelism(tool: str) -> int:
+    """The streams per file of an experiment where none are asked for.
+
+    Tools that move whole files have several at a time only with some servers.
+    """
+    return 1 if tool_traits(tool).whole_files else _PARALLELISM
+
+
 def known_of(
-    store: Store, source: str, destinations: Sequence[str], parallelism: int | None = None
+    store: Store,
+    source: str,
+    destinations: Sequence[str],
+    parallelism: int | None = None,
+    tool: str | None = None,
 ) -> PriorKnowledge:
     """The samples of each destination, which may be none. Raises StoreError.
 
-    `parallelism` None: the one most samples have. Samples with other streams count only where
-    streams varied so much that the model has them as a variable.
+    `parallelism`, `tool` None: those most samples have. Samples with other streams count only where
+    streams varied so much that the model has them as a variable; those of other tools never.
     """
-    records = {name: _records(store, Pair(source, name)) for name in destinations}
-    usual = Counter(one.parallelism for some in records.values() for one in some).most_common(1)
-    streams = parallelism or (usual[0][0] if usual else PARALLELISM)
+    every = {name: _records(store, Pair(source, name)) for name in destinations}
+    tool = tool or _usual(map(_tool_of, chain(*every.values()))) or moving_tool()
+    records = {name: [one for one in some if _tool_of(one) == tool] for name, some in every.items()}
+    usual = _usual(one.parallelism for one in chain(*records.values()))
+    streams = parallelism or usual or usual_parallelism(tool)
     samples = {name: _usable(map(_served, some), streams) for name, some in records.items()}
     missing = [name for name, some in samples.items() if len(some) < LEAST_SAMPLES]
-    logged = samples_of_transfers(list(_overlapping(store, source))) if missing else {}
+    logged = samples_of_transfers(list(_overlapping(store, source, tool))) if missing else {}
     from_logs = [name for name in missing if len(logged.get(name, ())) >= LEAST_SAMPLES]
     samples |= {name: logged[name] for name in from_logs}
-    return PriorKnowledge(samples=samples, parallelism=streams, from_logs=from_logs)
+    return PriorKnowledge(samples=samples, parallelism=streams, tool=tool, from_logs=from_logs)
 
 
 def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> dict[str, Forecast]:
@@ -95,6 +115,15 @@ def _records(store: Store, pair: Pair) -> list[ShareRecord]:
     return [one for one in store.records(pair) if isinstance(one, ShareRecord)]
 
 
+def _tool_of(record: ShareRecord) -> str:
+    return record.tool or moving_tool()
+
+
+def _usual(found: Iterable[_T]) -> _T | None:
+    """The most frequent of them."""
+    return next((one for one, _ in Counter(found).most_common(1)), None)
+
+
 def _served(record: ShareRecord) -> Served:
     """Records of older versions have the streams outside, the same for all destinations."""
     served, streams = record.served, record.parallelism
@@ -121,11 +150,16 @@ def _without_stalls(samples: Sequence[Served]) -> list[Served]:
     return [one for one in samples if one.throughput_bps >= least_bps]
 
 
-def _overlapping(store: Store, source: str) -> Iterator[Overlapping]:
+def _overlapping(store: Store, source: str, tool: str) -> Iterator[Overlapping]:
     for pair in store.stored_pairs():
         for probe in store.prior(pair) if pair.source == source else ():
             result = probe.result
-            if probe.files and isinstance(result, Measurement) and result.throughput_bps > 0:
+            if (
+                probe.subject == tool
+                and probe.files
+                and isinstance(result, Measurement)
+                and result.throughput_bps > 0
+            ):
                 yield Overlapping(
                     destination=pair.destination,
                     begin_s=probe.recorded_s - result.elapsed_s,

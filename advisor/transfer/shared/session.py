@@ -55,6 +55,7 @@ class ShareSession(Session):
         self.source = source_name()
         self.sessions: Mapping[str, DestinationSession] = {}
         self.parallelism = 1
+        self.tool = ""
         self._epochs = 0
         self._has_store_failed = False
         self._served_s: dict[str, float] = {}
@@ -93,7 +94,7 @@ class ShareSession(Session):
                 raise Stopped
             reached = [one.destination for one in sessions if not one.failure]
             if not reached:
-                raise NoneReachable("none of the destinations can be reached", remedy="see above")
+                raise NoneReachable("none of the destinations can be served", remedy="see above")
             yield reached
             await self.control.until_stopped(_all_over(tasks))
             await asyncio.wait(tasks)
@@ -185,6 +186,7 @@ class ShareSession(Session):
                     parallelism=epoch.streams[name],
                     others={other: n for other, n in epoch.concurrencies.items() if other != name},
                     purpose=self.purpose,
+                    tool=self.tool,
                 )
             )
 

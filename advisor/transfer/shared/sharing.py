@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import msgspec
 
-from advisor import registry, traits
 from advisor.api.tool import CommandRequest
 from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.shares import BASE, Asked, Concurrencies, SharePlan, SharePurpose
+from advisor.domain.space import Setting
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
 from advisor.models.shares.planning import bounded, check, measured_base_bps, needs_base, plan
 from advisor.models.shares.steering import Steering
@@ -20,6 +20,7 @@ from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
+from advisor.traits import checked_server, takes_server, tool_traits
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.shared.destination import DestinationSession
@@ -37,13 +38,14 @@ from advisor.transfer.shared.session import ShareSession
 class ShareOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a plan of shares; `asked` has the destination of each request.
 
-    `parallelism` None: that of the samples. `run`: move the files, with control epochs of `epoch_s`
-    seconds. `retry_s`: how long to retry a lost path once data has arrived.
+    `parallelism`, `tool` None: those of most samples. `run`: move the files, with control epochs of
+    `epoch_s` seconds. `retry_s`: how long to retry a lost path once data has arrived.
     """
 
     asked: dict[str, Asked]
     delivery_options: DeliveryOptions
     parallelism: int | None = None
+    tool: str | None = None
     modelling: Modelling = DEFAULT
     run: bool = False
     epoch_s: float = EPOCH_S
@@ -88,6 +90,7 @@ class _Sharing(ShareSession):
         check(self._asked)
         known = await asyncio.to_thread(self._known)
         self._warn_of_logs(known)
+        self._requests = {name: self._with_tool(one) for name, one in self._requests.items()}
         modelling = self._options.modelling
         forecasts = await asyncio.to_thread(forecasts_of, known, time.time(), modelling)
         sessions = [self._session_of(name) for name in self._asked]
@@ -99,6 +102,15 @@ class _Sharing(ShareSession):
             levels = {row.destination: row.concurrency for row in planned.rows}
             await self._move(forecasts, levels)
         return self._end()
+
+    def _with_tool(self, request: ShareRequest) -> ShareRequest:
+        """For the tool of the samples. Raises ValueError where it cannot use the named server."""
+        server_url = request.server_url
+        if server_url and request.destination.lab_host and not takes_server(self.tool, server_url):
+            server_url = None  # It is that of the lab, for the usual tool.
+        if server_url:
+            checked_server(server_url, [self.tool])
+        return msgspec.structs.replace(request, tool=self.tool, server_url=server_url)
 
     def _session_of(self, name: str) -> DestinationSession:
         request, options = self._requests[name], self._options
@@ -119,8 +131,11 @@ class _Sharing(ShareSession):
         return DestinationTransfer(moving, wanted, self._go, self.store, self.hear, self.control)
 
     def _known(self) -> PriorKnowledge:
-        known = known_of(self.store, self.source, list(self._asked), self._options.parallelism)
-        self.parallelism = known.parallelism
+        options = self._options
+        known = known_of(
+            self.store, self.source, list(self._asked), options.parallelism, options.tool
+        )
+        self.parallelism, self.tool = known.parallelism, known.tool
         return known
 
     def _warn_of_logs(self, known: PriorKnowledge) -> None:
@@ -143,7 +158,7 @@ class _Sharing(ShareSession):
             line for row in made.rows for line in self._lines(row.destination, row.concurrency)
         ]
         return msgspec.structs.replace(
-            made, commands=commands, notes=made.notes + self._notes(made)
+            made, tool=self.tool, commands=commands, notes=made.notes + self._notes(made)
         )
 
     def _notes(self, made: SharePlan) -> list[str]:
@@ -155,7 +170,14 @@ class _Sharing(ShareSession):
             and (dataset := self._requests[row.destination].dataset) is not None
             and dataset.files == 1
         ]
-        if not single or self._options.run:
+        if not single:
+            return []
+        if tool_traits(self.tool).whole_files:
+            return [
+                f"The data for {', '.join(single)} is one file, which {self.tool} moves whole: it "
+                "is one file at a time, whatever the concurrency."
+            ]
+        if self._options.run:
             return []
         return [
             f"The data for {', '.join(single)} is one file, of which a line moves one range "
@@ -163,14 +185,14 @@ class _Sharing(ShareSession):
         ]
 
     def _lines(self, destination: str, concurrency: int) -> list[Command]:
-        request, path = self._requests[destination], self.sessions[destination].path
-        if path is None:
+        request, session = self._requests[destination], self.sessions[destination]
+        if (path := session.path) is None or (tool := session.tool) is None:
             return []
-        tool = traits.moving_tool()
-        return registry.tool(tool).commands(
+        setting: Setting = {"concurrency": concurrency, "parallelism": self.parallelism}
+        return tool.commands(
             CommandRequest(
-                subject=tool,
-                settings={tool: {"concurrency": concurrency, "parallelism": self.parallelism}},
+                subject=self.tool,
+                settings={self.tool: setting},
                 path=path,
                 destination_host=destination,
                 dataset=request.dataset,

@@ -2,31 +2,30 @@
 
 import asyncio
 import contextlib
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
 from advisor.agent.peer_errors import PeerError
+from advisor.api.tool import Piece, TransferOrder
 from advisor.domain import events as ev
-from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration
 from advisor.domain.shares import SharePurpose
-from advisor.hosts.datasets import listed_files
-from advisor.models.endless_work import EndlessWork
+from advisor.hosts.datasets import scan
 from advisor.models.shares.variation import Step, block_length, steps
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.runtime.stop import uninterrupted
+from advisor.runtime.tool_steps import server_port_of
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
+from advisor.traits import moving_tool, tool_traits
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
@@ -34,7 +33,9 @@ from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.epochs import SharedEpochs
+from advisor.transfer.shared.prior_knowledge import usual_parallelism
 from advisor.transfer.shared.session import ShareSession
+from advisor.transfer.shared.training_files import endless_work, sparse_files
 
 LEAST_STEP_S: Final = 4.0
 """A change takes about one batch to take effect, a quarter of the step."""
@@ -59,17 +60,24 @@ class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
     `lasts_s`: the time for all steps. A step ends when the relative standard error of every
     destination's rate is `precision`, and after `step_s` at the latest; None for such that there is
     time for three blocks of levels, at most MOST_STEP_S. `most`: files at a time to one
-    destination. `streams`: the least and the most of each file. `data`: a file to read instead of a
-    sparse one. `space_bytes`: the most that is written at each destination.
+    destination. `streams`: the least and the most of each file; None for as many as are usual.
+    `data`: a file to read instead of a sparse one, or for a tool that moves whole files a folder.
+    `space_bytes`: the most that is written at each destination.
     """
 
     lasts_s: float = LASTS_S
     step_s: float | None = None
     precision: float = PRECISION
     most: int = MOST_FILES
-    streams: tuple[int, int] = (8, 8)
+    streams: tuple[int, int] | None = None
     data: Path | None = None
     space_bytes: int = SPACE_BYTES
+
+
+def streams_of(options: TrainOptions, tool: str) -> tuple[int, int]:
+    """The least and the most streams of each file."""
+    usual = usual_parallelism(tool)
+    return options.streams or (usual, usual)
 
 
 def longest_step_s(options: TrainOptions, destinations: int) -> float:
@@ -132,11 +140,13 @@ class _Training(ShareSession):
         super().__init__(store, publish, control)
         self._requests = requests
         self._options = options
-        self.parallelism = options.streams[1]
+        self.tool = requests[0].tool or moving_tool()
+        self._streams = streams_of(options, self.tool)
+        self.parallelism = self._streams[1]
 
     async def _run(self) -> int:
         step_s = longest_step_s(self._options, len(self._requests))
-        with _source(self._options) as source:
+        with self._files() as source:
             sessions = [
                 _TrainingDestination(
                     one, source, self._options, step_s, self.store, self.hear, self.control
@@ -144,9 +154,7 @@ class _Training(ShareSession):
                 for one in self._requests
             ]
             async with self.serving(sessions) as reached:
-                wanted = steps(
-                    reached, self._options.most, self._options.streams, _seed_of(self.id)
-                )
+                wanted = steps(reached, self._options.most, self._streams, _seed_of(self.id))
                 first = next(wanted)
                 self.events.emit(
                     ev.SharesStarted,
@@ -163,6 +171,16 @@ class _Training(ShareSession):
                 for one in sessions:
                     one.over.set()
         return self._end(is_whole=is_whole)
+
+    @contextlib.contextmanager
+    def _files(self) -> Iterator[Path]:
+        """What is sent: what was named, or sparse files."""
+        if self._options.data is not None:
+            yield self._options.data.absolute()
+            return
+        space_bytes, most = self._options.space_bytes, self._options.most
+        with sparse_files(space_bytes, most, whole=tool_traits(self.tool).whole_files) as source:
+            yield source
 
     async def _measure(self, wanted: Iterator[Step], step_s: float) -> None:
         """Step by step, until time is up: set what it wants, and measure."""
@@ -207,7 +225,7 @@ class _Training(ShareSession):
 
 
 class _TrainingDestination(DestinationSession):
-    """Moves one file over and over into a scratch folder, which is removed at the end."""
+    """Moves files over and over into a scratch folder, which is removed at the end."""
 
     def __init__(
         self,
@@ -236,23 +254,34 @@ class _TrainingDestination(DestinationSession):
 
     async def _run(self) -> int:
         path = await self.connect()
+        dataset = await asyncio.to_thread(scan, self._source)
+        request = self._request.moving(dataset, self._scratch_parent)
+        route = await route_of(request, path)
+        most_streams = streams_of(self._options, route.tool.name)[1]
+        if most_streams > 1 and not route.has_streams(dataset):
+            raise ValueError(f"{route.tool.name} moves a file over one stream: leave out --streams")
         self.ends_itself = True  # From here on it must not be cancelled.
-        port = urlsplit(self._request.server_url or "").port or -1
-        scratch = await self.far_end.link.make_scratch(self._scratch_parent, port)
+        scratch = await self.far_end.link.make_scratch(self._scratch_parent, _server_port(route))
         try:
-            size_bytes = self._source.stat().st_size
-            dataset = Dataset(total_bytes=size_bytes, path=str(self._source), files=1)
-            request = self._request.moving(dataset, f"{scratch}/moved")
-            return await self._serve(await route_of(request, path))
+            places = msgspec.structs.replace(route.places, target=f"{scratch}/moved")
+            return await self._serve(msgspec.structs.replace(route, places=places))
         finally:
             self.lay_down()
             with contextlib.suppress(PeerError):  # Gone with its agent, which removes it.
                 await uninterrupted(self.far_end.link.remove(scratch))
 
     async def _serve(self, route: Route) -> int:
-        [file] = await asyncio.to_thread(listed_files, self._source)
-        work = EndlessWork(file, self._options.space_bytes)
-        group = FileGroup(self.destination, [file], work=work)
+        whole = route.moves_whole_files
+        files, work = await asyncio.to_thread(
+            partial(
+                endless_work,
+                self._source,
+                self._options.space_bytes,
+                self._options.most,
+                whole=whole,
+            )
+        )
+        group = FileGroup(self.destination, files, work=work, whole=whole)
         client_options = self.client_options(route, self._step_s)
         try:
             async with Mover(
@@ -279,14 +308,15 @@ class _TrainingDestination(DestinationSession):
         )
 
 
-@contextlib.contextmanager
-def _source(options: TrainOptions) -> Iterator[Path]:
-    """The file to read: the one that was named, or an empty sparse one."""
-    if options.data is not None:
-        yield options.data.absolute()
-        return
-    with tempfile.TemporaryDirectory(prefix="advisor-", ignore_cleanup_errors=True) as folder:
-        sparse = Path(folder) / "sparse"
-        sparse.touch()
-        os.truncate(sparse, options.space_bytes)
-        yield sparse
+def _server_port(route: Route) -> int:
+    """Where the server listens that is to write in the scratch folder, see `server_port_of`."""
+    piece = Piece(source=route.places.source, target=route.places.target, size_bytes=1)
+    order = TransferOrder(
+        setting={"concurrency": 1, "parallelism": 1},
+        pieces=(piece,),
+        path=route.path,
+        destination_host=route.places.destination_host,
+        list_file="",
+        server_url=route.places.server_url,
+    )
+    return server_port_of(route.tool.steps(order))

@@ -88,7 +88,7 @@ def training(monkeypatch: pytest.MonkeyPatch) -> Session:
     return session
 
 
-def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
+def _learn(store: Store, *names: str, times: int = 1, streams: int = 8, tool: str = "") -> None:
     """What two destinations get of 1 Gbit/s that goes by files at a time."""
     for number, (own, other) in enumerate(LEVELS * times):
         for name in names:
@@ -98,10 +98,10 @@ def _learn(store: Store, *names: str, times: int = 1, streams: int = 8) -> None:
                 throughput_bps=1e9 * own / (own + other) * (1 + 0.02 * math.sin(number)),
                 when_s=time.time() - 7200 + number,
             )
-            store.append(_training(name, served, streams, other))
+            store.append(_training(name, served, streams, other, tool))
 
 
-def _training(name: str, served: Served, streams: int, other: int) -> ShareRecord:
+def _training(name: str, served: Served, streams: int, other: int, tool: str = "") -> ShareRecord:
     return ShareRecord(
         pair=Pair(source_name(), name),
         recorded_s=served.when_s,
@@ -110,6 +110,7 @@ def _training(name: str, served: Served, streams: int, other: int) -> ShareRecor
         parallelism=streams,
         others={"other": other},
         purpose="train",
+        tool=tool,
     )
 
 
@@ -143,8 +144,30 @@ def _learn_streams(store: Store, *names: str) -> None:
         (["train", "kraken", "--to", "/x", "--time", "1min", "--step", "1min"], "--time: 1 min"),
         (["train", "kraken", "--to", "/x", "--space", "1MB"], "--space: 977 KiB are too few"),
         (["train", "kraken", "--to", "/x", "--data", "/etc"], "--data /etc is no file: name one"),
-        (["train", "kraken", "--to", "/x", "--data", "/etc/hostname"], "--data: "),
+        (
+            ["train", "kraken", "--to", "/x", "--data", "/etc/hostname"],
+            "--data /etc/hostname: at least 8 MiB",
+        ),
         (["train", "kraken", "--to", "masn=/x"], "'masn' is none of kraken"),
+        (["train", "kraken", "--to", "/x", "--tool", "xdd"], "xdd cannot move a list of files"),
+        (["train", "kraken", "--to", "/x", "--tool", "rclne"], "--tool: "),
+        (
+            ["train", "kraken", "--to", "/x", "--tool", "rclone", "--space", "64MiB"],
+            "--space: 64 MiB are too few: give 128 MiB",
+        ),
+        (
+            ["train", "kraken", "--to", "/x", "--tool", "rclone", "--data", "/etc/hostname"],
+            "--data /etc/hostname is no folder: name one",
+        ),
+        (
+            ["train", "kraken", "--to", "/x", "--server", "sftp://kraken"],
+            "kraken: server 'sftp://kraken' is no server for it",
+        ),
+        (
+            ["plan", "kraken=1", "mason=1", "--tool", "rclone", "--server", "ftp://%h"],
+            "kraken: server 'ftp://kraken' is no server for it",
+        ),
+        (["plan", "kraken=1", "mason=1", "--server", "masn=ftp://x"], "'masn' is none of kraken"),
         (["plan"], "DESTINATION"),
         (["plan", "kraken=fast"], "write a share as in 4, a rate as in 400Mbit"),
         (["plan", "kraken=4"], "ask for a rate, as in kraken=400Mbit"),
@@ -359,6 +382,42 @@ def test_one_that_failed_has_taught_nothing(run: Run, training: Session) -> None
     training.events = [ev.GaveUp(at_s=1.0, message="none can be served", exit_code=3)]
     training.exit_code = 3
     assert run("train", "kraken", "--to", "/x").stdout == ""
+
+
+def test_each_destination_has_its_server_for_the_tool(run: Run, planning: Session) -> None:
+    servers = ("--server", "root://%h:1094", "--server", "mason=root://store")
+    done = run("plan", "kraken=1", "me@mason=1", "--tool", "xrdcp", *servers)
+    assert done.exit_code == 0, done.output
+    assert planning.options.tool == "xrdcp"
+    assert [(one.tool, one.server_url) for one in planning.requests] == [
+        ("xrdcp", "root://kraken:1094"),
+        ("xrdcp", "root://store"),
+    ]
+
+
+def test_an_experiment_with_a_tool_of_whole_files(
+    run: Run, training: Session, tmp_path: Path
+) -> None:
+    for number in range(4):
+        (tmp_path / f"{number}").write_bytes(b"x" * 100)
+    train = ("train", "kraken", "--to", "/x", "--tool", "rclone", "--data", str(tmp_path))
+    done = run(*train)
+    assert done.exit_code == 2
+    assert "16 files are needed, and 4 of 4 have bytes and fit" in done.stderr
+    assert run(*train, "--most", "2").exit_code == 0
+    assert training.options.streams is None
+    assert [one.tool for one in training.requests] == ["rclone"]
+
+
+def test_models_of_another_tool(run: Run, store: Store) -> None:
+    _learn(store, "kraken", times=2)
+    _learn(store, "kraken", streams=1, tool="rclone")
+    assert "kraken       30 " in run("models").stdout
+    done = run("models", "--tool", "rclone")
+    assert done.stdout.startswith("Models: log with EL1, 1 stream for each file, by rclone;")
+    assert "kraken       15 " in done.stdout
+    more = run("more", "kraken", "--tool", "rclone")
+    assert more.stdout.startswith("1 stream for each file, by rclone\n")
 
 
 def test_models_are_shown_as_formulas(run: Run, store: Store) -> None:

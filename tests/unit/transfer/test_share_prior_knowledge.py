@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "history", cache=tmp_path / "cache")
 
 
-def train(store: Store, parallelism: int, number: int = 12) -> None:
+def train(store: Store, parallelism: int, number: int = 12, tool: str = "") -> None:
     for name, some in served(number).items():
         for one in some:
             store.append(
@@ -40,6 +40,7 @@ def train(store: Store, parallelism: int, number: int = 12) -> None:
                     parallelism=parallelism,
                     others={},
                     purpose="train",
+                    tool=tool,
                 )
             )
 
@@ -86,6 +87,18 @@ def test_other_streams_are_other_samples(store: Store) -> None:
     assert len(known_of(store, "here", ["kraken"], 4).samples["kraken"]) == 12
 
 
+def test_other_tools_are_other_samples(store: Store) -> None:
+    train(store, 8, number=12)
+    assert known_of(store, "here", ["kraken"]).tool == "globus-url-copy"
+    train(store, 1, number=18, tool="rclone")
+    most = known_of(store, "here", ["kraken"])
+    assert (most.tool, most.parallelism, len(most.samples["kraken"])) == ("rclone", 1, 18)
+    usual = known_of(store, "here", ["kraken"], tool="globus-url-copy")
+    assert (usual.parallelism, len(usual.samples["kraken"])) == (8, 12)
+    none = known_of(store, "here", ["kraken"], tool="xrdcp")
+    assert (none.tool, none.parallelism, none.samples["kraken"]) == ("xrdcp", 1, [])
+
+
 def test_records_of_older_versions_have_the_streams_of_all(store: Store) -> None:
     for one in served(6)["kraken"]:
         old = msgspec.structs.replace(one, parallelism=0, source_streams=0)
@@ -118,6 +131,7 @@ def test_transfers_that_overlapped_stand_in_where_nothing_was_learnt(store: Stor
     assert {(one.concurrency, one.source_concurrency) for one in known.samples["kraken"]} == {
         (2, 4)
     }
+    assert known_of(store, "here", ["kraken"], tool="rclone").samples["kraken"] == []
 
 
 def test_nothing_known_names_the_command(store: Store) -> None:

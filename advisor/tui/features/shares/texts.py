@@ -6,6 +6,7 @@ from typing import Final
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.shares import SharePlan
 from advisor.domain.shell import shell_line
+from advisor.report.counting import counted
 from advisor.report.plan import left_words
 from advisor.tui.features.shares.rows import RateRow
 from advisor.tui.features.shares.shares_model import SharesModel
@@ -32,10 +33,11 @@ def train_line(untrained: Sequence[str]) -> str:
 def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str:
     """The predicted total, and on a wide screen its basis."""
     if plan is None:
-        return f"{parallelism} streams for each file"
+        return f"{counted(parallelism, 'stream')} for each file"
     total = format_rate(sum(row.expected_bps for row in plan.rows))
     files = sum(row.concurrency for row in plan.rows)
-    words = f"{total} expected together from {files} files at a time × {plan.parallelism} streams"
+    streams = counted(plan.parallelism, "stream")
+    words = f"{total} expected together from {files} files at a time × {streams}"
     told_by = f"; models: {plan.model}, present load: {plan.estimate}"
     return f"{words}{told_by if is_wide else ''}"
 
