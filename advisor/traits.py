@@ -195,6 +195,14 @@ def movers() -> list[str]:
     return [name for name in tools() if can_move(name)]
 
 
+def check_mover(tool: str) -> None:
+    """Raises PluginMissing for a tool that is not known, or cannot move a list of files."""
+    if not can_move(tool):
+        raise registry.PluginMissing(
+            f"{tool} cannot move a list of files", remedy=f"choose {', '.join(movers())}"
+        )
+
+
 @cache
 def imported_subject(format_name: str) -> str:
     """The subject that an imported format has measured. Raises PluginMissing."""

@@ -155,7 +155,7 @@ class ShareRecord(
     parallelism: int
     others: dict[str, int]
     purpose: SharePurpose
-    tool: str = ""
+    tool: ShownText = ""
 
 
 class ProfileRecord(

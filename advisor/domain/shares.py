@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Command
+from advisor.domain.printable import ShownText
 from advisor.domain.quantities import format_rate
 
 SharePurpose = Literal["train", "run"]
@@ -133,7 +134,7 @@ class SharePlan(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     estimate: str
     rows: list[ShareRow]
-    tool: str = ""
+    tool: ShownText = ""
     commands: list[Command] = []
     notes: list[str] = []
 

@@ -7,11 +7,14 @@ from typing import Any
 import jsonschema
 import pytest
 
+from advisor.domain.records import ShareRecord
+from advisor.domain.shares import Served
 from advisor.report.ndjson import schema
+from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
 from .conftest import Start
-from .moved import make_files
+from .moved import make_files, pair_here
 from .tool_servers import SendingServer, SftpServer
 from .transfers import use
 
@@ -90,3 +93,26 @@ def test_streams_are_refused_where_a_file_goes_over_one(
     assert done.returncode == 3
     assert "xrdcp moves a file over one stream: leave out --streams" in done.stderr
     assert list(every_server.folder.glob("*advisor*")) == []
+
+
+def test_a_tool_of_the_history_that_is_not_known_here_is_one_sentence(
+    start: Start, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "history")
+    for number in range(6):
+        served = Served(concurrency=1, source_concurrency=2 + number, throughput_bps=1e8)
+        store.append(
+            ShareRecord(
+                pair=pair_here(),
+                recorded_s=1.7e9 + number,
+                session="s",
+                served=served,
+                parallelism=1,
+                others={},
+                purpose="train",
+                tool="frobnicate",
+            )
+        )
+    done = start("share", "plan", "localhost=@1", "--store", str(tmp_path / "history")).finish()
+    assert done.returncode == 2
+    assert "most measurements are of the tool 'frobnicate', which cannot be used" in done.stderr

@@ -89,6 +89,9 @@ def sharing() -> SharesDraft:
 def test_the_line_to_copy_has_those_that_take_part() -> None:
     line = sharing().plan_line(["kraken", "mason", "gordon"])
     assert line == "advisor share plan kraken=4 'mason=400 Mbit'"
+    by_another = sharing().plan_line(["kraken", "gordon"], "rclone")
+    assert by_another == "advisor share plan --tool=rclone kraken=4"
+    assert sharing().plan_line(["kraken"], "globus-url-copy") == "advisor share plan kraken=4"
 
 
 @pytest.mark.parametrize("more", [{}, {"epoch": "10s", "restart": True}])
@@ -96,7 +99,8 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
     entered = sharing()
     for name, value in more.items():
         setattr(entered, name, value)
-    words = entered.run_arguments(["--store", str(tmp_path)], ["kraken", "mason", "gordon"])
+    names = ["kraken", "mason", "gordon"]
+    words = entered.run_arguments(["--store", str(tmp_path)], names, "rclone")
     assert words[:2] == ["share", "plan"]
     parsed = plan_command.make_context("plan", words[2:], resilient_parsing=False).params
     assert [(one.name, one.asked) for one in parsed["wanted"]] == [
@@ -104,6 +108,7 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
         ("mason", Asked(rate_bps=4e8)),
     ]
     assert (parsed["data"], parsed["to"]) == (["/data/run 7"], ["/scratch/%h"])
+    assert parsed["tool"] == "rclone"
     assert parsed["run"]
     assert parsed["as_json"]
     assert parsed["orders"]

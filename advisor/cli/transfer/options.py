@@ -9,7 +9,7 @@ from advisor.cli import parameters as p
 from advisor.cli.completion import transfer_tools
 from advisor.cli.errors import UsageError
 from advisor.cli.options import FILES, LIMITS, SEARCH
-from advisor.traits import can_move, movers
+from advisor.traits import check_mover
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch
@@ -78,9 +78,6 @@ def check_tool(tool: str | None) -> None:
     if tool is None:
         return
     try:
-        can = can_move(tool)
+        check_mover(tool)
     except registry.PluginMissing as error:
         raise UsageError.about("--tool", error) from None
-    if not can:
-        usable = ", ".join(movers())
-        raise UsageError(f"--tool: {tool} cannot move a list of files", remedy=f"choose {usable}")

@@ -13,7 +13,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served, Streams
-from advisor.domain.shell import shell_line
+from advisor.domain.shell import shell_line, shell_word
 from advisor.models.shares.features import Form
 from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew, usual_streams
 from advisor.models.shares.forecast import Forecast, Modelling
@@ -94,15 +94,19 @@ def forecasts_of(known: PriorKnowledge, now_s: float, modelling: Modelling) -> d
         except TooFew:
             unknown.append(name)
     if unknown:
-        names = shell_line(known.samples)
         raise NothingKnown(
-            f"too little is known about {', '.join(unknown)}",
-            remedy=(
-                f"measure it first with `advisor share train {names} --to FOLDER`, or import a "
-                "server's log with `advisor history import`"
-            ),
+            f"too little is known about {', '.join(unknown)}", remedy=_how_to_learn(known)
         )
     return found
+
+
+def _how_to_learn(known: PriorKnowledge) -> str:
+    train = f"advisor share train {shell_line(known.samples)} --to FOLDER"
+    if known.tool != moving_tool():
+        return f"measure it first with `{train} --tool {shell_word(known.tool)}`"
+    return (
+        f"measure it first with `{train}`, or import a server's log with `advisor history import`"
+    )
 
 
 def trained_destinations(store: Store, source: str) -> list[str]:

@@ -92,12 +92,14 @@ class ShareSession(Session):
             await self.control.until_stopped(_all_looked_at(sessions))
             if self.control.stop.is_set():
                 raise Stopped
+            _raise_errors(tasks)
             reached = [one.destination for one in sessions if not one.failure]
             if not reached:
                 raise NoneReachable("none of the destinations can be served", remedy="see above")
             yield reached
             await self.control.until_stopped(_all_over(tasks))
             await asyncio.wait(tasks)
+            _raise_errors(tasks)
         finally:
             for task in tasks:
                 task.cancel()
@@ -210,3 +212,10 @@ async def _all_looked_at(sessions: Sequence[DestinationSession]) -> None:
 
 async def _all_over(tasks: Sequence[asyncio.Task[int]]) -> None:
     await asyncio.wait(tasks)
+
+
+def _raise_errors(tasks: Sequence[asyncio.Task[int]]) -> None:
+    """An error that ends no single destination ends all of them, and is not lost."""
+    for task in tasks:
+        if task.done() and not task.cancelled() and (error := task.exception()):
+            raise error

@@ -15,12 +15,13 @@ from advisor.domain.space import Setting
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
 from advisor.models.shares.planning import bounded, check, measured_base_bps, needs_base, plan
 from advisor.models.shares.steering import Steering
+from advisor.registry import PluginMissing
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import ShareRequest
 from advisor.store.history import Store
-from advisor.traits import checked_server, takes_server, tool_traits
+from advisor.traits import check_mover, checked_server, takes_server, tool_traits
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.shared.destination import DestinationSession
@@ -89,6 +90,7 @@ class _Sharing(ShareSession):
     async def _run(self) -> int:
         check(self._asked)
         known = await asyncio.to_thread(self._known)
+        self._check_tool()
         self._warn_of_logs(known)
         self._requests = {name: self._with_tool(one) for name, one in self._requests.items()}
         modelling = self._options.modelling
@@ -102,6 +104,16 @@ class _Sharing(ShareSession):
             levels = {row.destination: row.concurrency for row in planned.rows}
             await self._move(forecasts, levels)
         return self._end()
+
+    def _check_tool(self) -> None:
+        """Raises ValueError where the tool of most measurements cannot move files from here."""
+        try:
+            check_mover(self.tool)
+        except PluginMissing as error:
+            raise ValueError(
+                f"most measurements are of the tool {self.tool!r}, which cannot be used here "
+                f"({error}): name the tool with --tool"
+            ) from None
 
     def _with_tool(self, request: ShareRequest) -> ShareRequest:
         """For the tool of the samples. Raises ValueError where it cannot use the named server."""

@@ -186,6 +186,10 @@ def _learn_streams(store: Store, *names: str) -> None:
         (["plan", "kraken=1", "mason=1", "--data", "/nonexistent"], "--data /nonexistent: No such"),
         (["plan", "kraken=1", "mason=1", "--model", "cubic"], "cubic"),
         (["more"], "DESTINATION"),
+        (
+            ["more", "kraken", "--tool", "rclone"],
+            "with `advisor share train kraken --to FOLDER --tool rclone`",
+        ),
         (["more", "kraken=x"], "as in kraken=3"),
         (["more", "kraken=0"], "kraken=0: nothing goes to it"),
         (["more", "kraken"], "too little is known about kraken"),

@@ -35,6 +35,11 @@ class Board:
         return list(self.learned.forecasts) if self.learned else []
 
     @property
+    def tool(self) -> str:
+        """The tool of the models, "" before they are known."""
+        return self.learned.known.tool if self.learned else ""
+
+    @property
     def asked(self) -> dict[str, Asked]:
         """The requests of those that take part; the previous one where the text is invalid."""
         return {name: self._asked[name] for name in self.sharing.taken_in(self.names)}

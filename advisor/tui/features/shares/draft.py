@@ -8,6 +8,7 @@ from msgspec import field
 from advisor.domain.endpoints import LOCALHOST, Endpoint
 from advisor.domain.shares import Asked
 from advisor.domain.shell import shell_line
+from advisor.traits import moving_tool
 from advisor.transfer.shared.parsing import parse_asked
 from advisor.tui.features.transfer.move_draft import MoveDraft
 from advisor.tui.kit.fields.form_state import load_form, save_form
@@ -74,16 +75,18 @@ class SharesDraft(MoveDraft, kw_only=True):
             )
         return ""
 
-    def plan_line(self, destinations: Iterable[str]) -> str:
-        """The equivalent command, to be copied."""
-        return shell_line(["advisor", *_COMMAND, *self._wanted(destinations)])
+    def plan_line(self, destinations: Iterable[str], tool: str = "") -> str:
+        """The equivalent command, to be copied. `tool`: that of the models, "" for the usual."""
+        return shell_line(["advisor", *_COMMAND, *_by(tool), *self._wanted(destinations)])
 
-    def run_arguments(self, history: Sequence[str], destinations: Iterable[str]) -> list[str]:
+    def run_arguments(
+        self, history: Sequence[str], destinations: Iterable[str], tool: str = ""
+    ) -> list[str]:
         """The arguments of the command that moves the files, and takes orders.
 
-        `history`: the option that names it.
+        `history`: the option that names it. `tool`: as for `plan_line`.
         """
-        words = [*_COMMAND, "--run", "--json", "--orders", *history]
+        words = [*_COMMAND, "--run", "--json", "--orders", *history, *_by(tool)]
         words += ["--data", self.data_path, f"--to={self.to.strip()}"]
         words += [f"--epoch={self.epoch.strip()}"] if self.epoch.strip() else []
         words += self.once_flags
@@ -91,6 +94,10 @@ class SharesDraft(MoveDraft, kw_only=True):
 
     def _wanted(self, destinations: Iterable[str]) -> list[str]:
         return [f"{name}={self.asked[name].strip()}" for name in self.taken_in(destinations)]
+
+
+def _by(tool: str) -> list[str]:
+    return [f"--tool={tool}"] if tool not in ("", moving_tool()) else []
 
 
 def sources_of(destinations: Iterable[str]) -> list[str]:

@@ -13,14 +13,14 @@ from advisor.tui.kit.static import Static
 
 
 class SharesFormScreen(MoveForm):
-    """The form. `draft`: its entries. `destinations`: those that can be planned."""
+    """The form. `draft`: its entries. `destinations`: those that can be planned, with a `tool`."""
 
     NAME = "Move files to several destinations"
     HELP = (
         "[b]Move files to several destinations[/b]\nAll files of a folder are moved to each of "
-        "the destinations with a GridFTP client. The number of files at a time gives each its "
-        "share; it is checked and corrected after every control epoch. If it is stopped or "
-        "fails, the same transfer resumes from there.\nNothing is moved before ctrl+n."
+        "the destinations with the tool that was measured. The number of files at a time gives "
+        "each its share; it is checked and corrected after every control epoch. If it is stopped "
+        "or fails, the same transfer resumes from there.\nNothing is moved before ctrl+n."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "begin", "Move now", id="share-now"),
@@ -29,8 +29,11 @@ class SharesFormScreen(MoveForm):
     SharesFormScreen #asked { height: auto; margin-bottom: 1; }
     """
 
-    def __init__(self, draft: SharesDraft | None = None, destinations: Iterable[str] = ()) -> None:
+    def __init__(
+        self, draft: SharesDraft | None = None, destinations: Iterable[str] = (), tool: str = ""
+    ) -> None:
         super().__init__()
+        self._tool = tool
         self._draft = draft or load_shares_draft()
         self._destinations = list(destinations)
 
@@ -63,6 +66,6 @@ class SharesFormScreen(MoveForm):
 
     def start(self) -> None:
         history = self.advisor.history.arguments
-        words = self.draft.run_arguments(history, self._destinations)
+        words = self.draft.run_arguments(history, self._destinations, self._tool)
         self.advisor.leave()
         self.advisor.begin_shares(words)

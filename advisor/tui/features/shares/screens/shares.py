@@ -169,7 +169,9 @@ class SharesScreen(Page):
     def _line(self) -> str:
         """The command that plans these requests; "" if they cannot be planned."""
         board = self.board
-        return "" if board.sharing.why_not(board.names) else board.sharing.plan_line(board.names)
+        if board.sharing.why_not(board.names):
+            return ""
+        return board.sharing.plan_line(board.names, board.tool)
 
     def on_share_row_typed(self, event: ShareRow.Typed) -> None:
         """Plan while typing; send the order when the field is left."""
@@ -248,7 +250,7 @@ class SharesScreen(Page):
             self.advisor.refuse(reason)
         else:
             self._orders.sent.clear()
-            self.advisor.open(SharesFormScreen(board.sharing, board.names))
+            self.advisor.open(SharesFormScreen(board.sharing, board.names, board.tool))
 
     def action_stop(self) -> None:
         """Stop it, after a confirmation."""
