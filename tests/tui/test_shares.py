@@ -324,6 +324,7 @@ async def test_the_form_asks_which_files_and_begins(
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
         assert "kraken share 1, mason share 1" in text_of(app)
+        assert app.screen.query_one("#field-epoch Input", Input).placeholder == "default: 90s"
         await pilot.press("ctrl+n")
         assert "type the path of a folder" in told(app)
         for name, text in (("data", str(tmp_path / "a")), ("to", "/scratch/%h"), ("epoch", "5s")):

@@ -44,15 +44,17 @@ def receive(order: ReceiveOrder, channel: Channel) -> None:
                 channel.trouble(kind_of(trouble), trouble)
             return
     first, last = order.ports
-    channel.trouble(FailureKind.REFUSED, f"no port from {first} to {last} is free on this host")
+    which = f"port from {first} to {last}" if first else "port"
+    channel.trouble(FailureKind.REFUSED, f"no {which} is free on this host")
 
 
 def _free_port(address: str, ports: tuple[int, int], attempt: int) -> int | None:
     """A free port of the range; None when there is none (any more)."""
     first, last = ports
-    candidates = range(first, last + 1) if first else range(1)
+    # Without a range the kernel chooses another one at each attempt.
+    candidates = range(first, last + 1)[attempt:] if first else (0,)
     is_ipv6 = ":" in address if address else socket.has_ipv6
-    for port in list(candidates)[attempt:]:
+    for port in candidates:
         with socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET) as trial:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -71,6 +71,7 @@ def test_the_formula_is_what_the_model_predicts() -> None:
 
 KRAKEN = Learnt(
     destination="lab:five:kraken",
+    tool="globus-url-copy",
     parallelism=8,
     samples=30,
     streams=(2, 8),
@@ -108,8 +109,8 @@ def test_streams_have_exponents_where_they_were_varied() -> None:
     )
     assert formula(model) == "DC^0.868 × P^0.400 × 2^9.996 / SC^0.283 / (F/SC)^0.200"
     assert "F: streams to all" in symbols_line(Load.NONE, has_streams=True)
-    assert streams_words([KRAKEN, MASON]) == "2 to 8"
-    assert streams_words([MASON]) == "8"
+    assert streams_words([KRAKEN, MASON]) == "2 to 8 streams"
+    assert streams_words([MASON]) == "8 streams"
 
 
 def test_a_stream_that_was_not_measured_has_no_figures() -> None:

@@ -42,7 +42,7 @@ class MoveForm(Page):
             suggester=PathSuggester(),
         )
 
-    def epoch_field(self, explained: str, example: str = "default: 30s") -> Field:
+    def epoch_field(self, explained: str, example: str) -> Field:
         """The length of the control epochs."""
         return self.field("Epoch", "epoch", check=parse_epoch, example=example, explained=explained)
 

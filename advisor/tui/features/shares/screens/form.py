@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from advisor.transfer.shared.epochs import EPOCH_S
 from advisor.tui.features.shares.draft import SharesDraft, asked_words, load_shares_draft
 from advisor.tui.features.transfer.move_form import MoveForm
 from advisor.tui.kit.static import Static
@@ -56,7 +57,8 @@ class SharesFormScreen(MoveForm):
         )
         yield self.epoch_field(
             "The time between two corrections. Long ones measure rates more precisely, short ones "
-            "follow changes faster."
+            "follow changes faster.",
+            example=f"default: {EPOCH_S:g}s",
         )
         yield from self.once_ticks()
 
