@@ -20,9 +20,11 @@ class EndlessFiles(Piecework):
 
     def __init__(self, files: Sequence[FileEntry], most_bytes: int, least: int) -> None:
         kept: list[FileEntry] = []
+        left_bytes = most_bytes
         for file in files:
-            if 0 < file.size_bytes <= most_bytes - sum(one.size_bytes for one in kept):
+            if 0 < file.size_bytes <= left_bytes:
                 kept.append(file)
+                left_bytes -= file.size_bytes
         if len(kept) < least:
             raise ValueError(
                 f"{least} files are needed, and {len(kept)} of {len(files)} have bytes and fit in "
@@ -40,7 +42,7 @@ class EndlessFiles(Piecework):
     @property
     def is_done(self) -> bool:
         """Never, unless none of the files can be moved."""
-        return all(map(self.is_dropped, self.files))
+        return len(self._dropped) == len(self.files)
 
     def draw(self, wanted_bytes: int, clients: int, file_bytes: int = 0) -> Batch | None:
         """The next files, of about `wanted_bytes`; at most half of a client's share of all."""
