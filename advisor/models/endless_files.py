@@ -2,12 +2,9 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Final
 
-from advisor.models.piecework import MOST_FILES, Batch, Piecework
+from advisor.models.piecework import ENDLESS_BYTES, MOST_FILES, Batch, Piecework
 from advisor.models.slicing import FileEntry, Part
-
-_ENDLESS_BYTES: Final = 2**62
 
 
 class EndlessFiles(Piecework):
@@ -37,7 +34,7 @@ class EndlessFiles(Piecework):
     @property
     def left_bytes(self) -> int:
         """Always more than is in flight."""
-        return _ENDLESS_BYTES
+        return ENDLESS_BYTES
 
     @property
     def is_done(self) -> bool:

@@ -3,13 +3,11 @@
 from typing import Final
 
 from advisor.domain.quantities import format_bytes
-from advisor.models.piecework import GRAIN_BYTES, LEAST_RANGE_BYTES, Batch, Piecework
+from advisor.models.piecework import ENDLESS_BYTES, GRAIN_BYTES, LEAST_RANGE_BYTES, Batch, Piecework
 from advisor.models.slicing import FileEntry, Part
 
 LEAST_BYTES: Final = 2 * LEAST_RANGE_BYTES
 """Of the file: a range of the whole file would be overwritten by the next while it is checked."""
-
-_ENDLESS_BYTES: Final = 2**62
 
 
 class EndlessWork(Piecework):
@@ -30,7 +28,7 @@ class EndlessWork(Piecework):
     @property
     def left_bytes(self) -> int:
         """Always more than is in flight."""
-        return _ENDLESS_BYTES
+        return ENDLESS_BYTES
 
     @property
     def is_done(self) -> bool:

@@ -4,10 +4,16 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from advisor.models.piecework import GRAIN_BYTES, LEAST_RANGE_BYTES, MOST_FILES, Batch, Piecework
+from advisor.models.piecework import (
+    ENDLESS_BYTES,
+    GRAIN_BYTES,
+    LEAST_RANGE_BYTES,
+    MOST_FILES,
+    Batch,
+    Piecework,
+)
 from advisor.models.slicing import FileEntry, Part
 
-_MORE_BYTES: Final = 2**62
 _KEPT_AHEAD: Final = 2.0
 """How much is held ready, in what all clients together draw at once."""
 
@@ -60,7 +66,7 @@ class LeasedWork(Piecework):
     @property
     def left_bytes(self) -> int:
         """Above all that may be under way while more may be added."""
-        return _MORE_BYTES if self._is_open else super().left_bytes
+        return ENDLESS_BYTES if self._is_open else super().left_bytes
 
     @property
     def is_done(self) -> bool:

@@ -18,6 +18,9 @@ LEAST_RANGE_BYTES: Final = 4 * 2**20
 MOST_FILES: Final = 2000
 """Per batch; more would make a retry after a failure expensive."""
 
+ENDLESS_BYTES: Final = 2**62
+"""More than can be under way: what is left of work that never runs out."""
+
 Done: TypeAlias = Mapping[str, Sequence[tuple[int, int]]]
 """The finished ranges by file name: offset and length in bytes, in any order."""
 

@@ -11,7 +11,7 @@ import typer
 from advisor.cli import parameters as p
 from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import Options, command
-from advisor.cli.completion import destinations, transfer_tools
+from advisor.cli.completion import destinations
 from advisor.cli.connection import (
     AgentCommandOption,
     BandwidthOption,
@@ -23,7 +23,7 @@ from advisor.cli.connection import (
 )
 from advisor.cli.errors import UsageError
 from advisor.cli.options import FILES, LIMITS, ServerOption, ToOption
-from advisor.cli.transfer.options import check_tool
+from advisor.cli.transfer.options import check_tool, tool_option
 from advisor.cli.urls import GridFtpUrl, parse_file_url
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
@@ -151,17 +151,7 @@ ServersOption = Annotated[
         rich_help_panel=FILES,
     ),
 ]
-MeasuredToolOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tool",
-        metavar="NAME",
-        autocompletion=transfer_tools,
-        show_default="that of most measurements",
-        help="The tool that moves the files.",
-        rich_help_panel=FILES,
-    ),
-]
+MeasuredToolOption = Annotated[str | None, tool_option("that of most measurements")]
 DESTINATIONS: Final[Any] = {"autocompletion": destinations}
 
 

@@ -1,6 +1,6 @@
 """Options of the commands that move files: how often a transfer is adjusted, and its limits."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,17 +14,20 @@ from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch
 
-ToolOption = Annotated[
-    str | None,
-    typer.Option(
+
+def tool_option(show_default: str) -> Any:
+    """`--tool`."""
+    return typer.Option(
         "--tool",
         metavar="NAME",
         autocompletion=transfer_tools,
-        show_default="the first of `advisor plugins` that can",
+        show_default=show_default,
         help="The tool that moves the files.",
         rich_help_panel=FILES,
-    ),
-]
+    )
+
+
+ToolOption = Annotated[str | None, tool_option("the first of `advisor plugins` that can")]
 RunOption = Annotated[
     bool, typer.Option("--run", help="Move the files as planned.", rich_help_panel=FILES)
 ]

@@ -74,7 +74,7 @@ class TrainOptions(msgspec.Struct, frozen=True, kw_only=True):
     space_bytes: int = SPACE_BYTES
 
 
-def streams_of(options: TrainOptions, tool: str) -> tuple[int, int]:
+def _streams_of(options: TrainOptions, tool: str) -> tuple[int, int]:
     """The least and the most streams of each file."""
     usual = usual_parallelism(tool)
     return options.streams or (usual, usual)
@@ -141,7 +141,7 @@ class _Training(ShareSession):
         self._requests = requests
         self._options = options
         self.tool = requests[0].tool or moving_tool()
-        self._streams = streams_of(options, self.tool)
+        self._streams = _streams_of(options, self.tool)
         self.parallelism = self._streams[1]
 
     async def _run(self) -> int:
@@ -257,7 +257,7 @@ class _TrainingDestination(DestinationSession):
         dataset = await asyncio.to_thread(scan, self._source)
         request = self._request.moving(dataset, self._scratch_parent)
         route = await route_of(request, path)
-        most_streams = streams_of(self._options, route.tool.name)[1]
+        most_streams = _streams_of(self._options, route.tool.name)[1]
         if most_streams > 1 and not route.has_streams(dataset):
             raise ValueError(f"{route.tool.name} moves a file over one stream: leave out --streams")
         self.ends_itself = True  # From here on it must not be cancelled.
