@@ -25,6 +25,7 @@ from advisor.cli.transfer.options import ToolOption
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_bytes, format_duration
 from advisor.domain.shell import shell_line
+from advisor.hosts.datasets import listed_files
 from advisor.report.output import say
 from advisor.report.share_narration import ShareNarration
 from advisor.runtime.control import Control
@@ -229,7 +230,7 @@ def _check_data(data: Path, options: TrainingOptions, *, whole: bool) -> None:
     if not whole and not data.is_file():
         raise UsageError(f"--data {data} is no file", remedy="name one: it is sent over and over")
     try:
-        endless_work(data, options.space, options.most, whole=whole)
+        endless_work(list(listed_files(data)), options.space, options.most, whole=whole)
     except (OSError, ValueError) as error:
         raise UsageError.about(f"--data {data}", error) from None
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final
@@ -15,7 +14,6 @@ from advisor.api.tool import Piece, TransferOrder
 from advisor.domain import events as ev
 from advisor.domain.quantities import format_duration
 from advisor.domain.shares import SharePurpose
-from advisor.hosts.datasets import scan
 from advisor.models.shares.variation import Step, block_length, steps
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
@@ -35,7 +33,7 @@ from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.epochs import SharedEpochs
 from advisor.transfer.shared.prior_knowledge import usual_parallelism
 from advisor.transfer.shared.session import ShareSession
-from advisor.transfer.shared.training_files import endless_work, sparse_files
+from advisor.transfer.shared.training_files import Source, endless_work, source_at, sparse_files
 
 LEAST_STEP_S: Final = 4.0
 """A change takes about one batch to take effect, a quarter of the step."""
@@ -146,7 +144,8 @@ class _Training(ShareSession):
 
     async def _run(self) -> int:
         step_s = longest_step_s(self._options, len(self._requests))
-        with self._files() as source:
+        with self._files() as path:
+            source = await asyncio.to_thread(source_at, path)
             sessions = [
                 _TrainingDestination(
                     one, source, self._options, step_s, self.store, self.hear, self.control
@@ -230,7 +229,7 @@ class _TrainingDestination(DestinationSession):
     def __init__(
         self,
         request: ShareRequest,
-        source: Path,
+        source: Source,
         options: TrainOptions,
         step_s: float,
         store: Store,
@@ -240,7 +239,7 @@ class _TrainingDestination(DestinationSession):
         # The experiment is never resumed: there is no journal.
         super().__init__(
             request,
-            DeliveryOptions(journals=source.parent, receipts=source.parent),
+            DeliveryOptions(journals=source.path.parent, receipts=source.path.parent),
             store,
             hear,
             control,
@@ -254,7 +253,7 @@ class _TrainingDestination(DestinationSession):
 
     async def _run(self) -> int:
         path = await self.connect()
-        dataset = await asyncio.to_thread(scan, self._source)
+        dataset = self._source.dataset
         request = self._request.moving(dataset, self._scratch_parent)
         route = await route_of(request, path)
         most_streams = _streams_of(self._options, route.tool.name)[1]
@@ -272,15 +271,8 @@ class _TrainingDestination(DestinationSession):
 
     async def _serve(self, route: Route) -> int:
         whole = route.moves_whole_files
-        files, work = await asyncio.to_thread(
-            partial(
-                endless_work,
-                self._source,
-                self._options.space_bytes,
-                self._options.most,
-                whole=whole,
-            )
-        )
+        space_bytes, most = self._options.space_bytes, self._options.most
+        files, work = endless_work(self._source.files, space_bytes, most, whole=whole)
         group = FileGroup(self.destination, files, work=work, whole=whole)
         client_options = self.client_options(route, self._step_s)
         try:

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import numpy as np
 
-from advisor.hosts.datasets import listed_files
+from advisor.domain.dataset import Dataset
+from advisor.hosts.datasets import listed_files, scan
 from advisor.models.endless_files import EndlessFiles
 from advisor.models.endless_work import EndlessWork
 from advisor.models.piecework import LEAST_RANGE_BYTES
@@ -54,11 +56,23 @@ def least_space_bytes(at_once: int, *, whole: bool) -> int:
     return LEAST_RANGE_BYTES * (_VERSIONS * _FOR_EACH * at_once if whole else _VERSIONS)
 
 
+class Source(msgspec.Struct, frozen=True):
+    """What is sent to every destination, read once."""
+
+    path: Path
+    dataset: Dataset
+    files: list[FileEntry]
+
+
+def source_at(path: Path) -> Source:
+    """The file at that path, or the files below it. Raises OSError, ValueError."""
+    return Source(path, scan(path), list(listed_files(path)))
+
+
 def endless_work(
-    path: Path, space_bytes: int, at_once: int, *, whole: bool
+    files: Sequence[FileEntry], space_bytes: int, at_once: int, *, whole: bool
 ) -> tuple[Sequence[FileEntry], EndlessWork | EndlessFiles]:
-    """The files at that path, and the work of sending them. Raises OSError, ValueError."""
-    files = list(listed_files(path))
+    """Those of the files that are sent, and the work of sending them. Raises ValueError."""
     if not whole:
         [file] = files
         return files, EndlessWork(file, space_bytes)
