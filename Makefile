@@ -21,7 +21,7 @@
 # make bench-shares-virtual the same on simulated networks, into docs/benchmarks-shares-virtual.md (minutes)
 # make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)
-# make bench-store the history: folder and PostgreSQL, 100,000 records; then ten million (half an hour)
+# make bench-store the history: folder and PostgreSQL, 100,000 records; then ten million (6 min)
 # make bench-dask advisor backtest on one and two Dask workers, into docs/backtest.md
 #                (half an hour)
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as

@@ -58,7 +58,8 @@ def s3_server(
     # So that it can have no account but that of the tests, whose files alone it writes.
     tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
     serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
-    serve += ["--auth-key", "user,secret", str(served)]
+    # It sees at once what others change in the folder.
+    serve += ["--dir-cache-time", "0s", "--auth-key", "user,secret", str(served)]
     with started_server(serve, address, port, prefix):
         yield S3Server(served, config, f"http://{address}:{port}")
 

@@ -58,3 +58,10 @@ def keep_sweep(
                 files=files,
             )
         )
+
+
+def damage(file: Path) -> None:
+    """Change a byte of it."""
+    content = bytearray(file.read_bytes())
+    content[7] ^= 0xFF
+    file.write_bytes(content)

@@ -24,9 +24,11 @@ from advisor.report.ndjson import schema
 from tests.benchmarks.disk.files import difference
 from tests.fleet_at_work import described
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
+from tests.soak.ranges import Range
+from tests.soak.runs import Journal
 
 from .conftest import Run, Server, Start, wait_until
-from .moved import make_files
+from .moved import damage, make_files
 from .tool_servers import SendingServer, SftpServer
 
 pytestmark = pytest.mark.timeout(300)
@@ -175,6 +177,24 @@ def test_two_nodes_move_one_dataset_and_there_is_one_receipt(
     )
     assert ended_s is not None
     assert len(list(states)) == 2  # type: ignore[call-overload] # a list of texts
+
+
+def test_what_differs_at_the_destination_is_moved_again(
+    transfers: Transfers, source: Path, tmp_path: Path
+) -> None:
+    """A file is damaged, keeping its size, between its arrival and its comparison."""
+    run = transfers.begin(source, "localhost,localhost", "--verify", *SLOW)
+    damaged = "tiny/0.dat"
+    journal = Journal(tmp_path / ".local/state/advisor/transfers")
+    whole = Range(damaged, 0, GROUPS["tiny"][1])
+    assert wait_until(lambda: journal.ranges().has(whole), 60)
+    damage(transfers.there / damaged)
+    end = ended(run)
+    said = notices(run)
+    assert f"1 of {FILES} files differ at the destination" in " ".join(said), said
+    assert "The one file compared by checksum: identical." in said
+    assert end["receipt"]
+    assert not difference(source, transfers.there)
 
 
 def test_what_a_killed_node_had_is_moved_by_others(

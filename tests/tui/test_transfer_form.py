@@ -123,7 +123,6 @@ def test_a_tool_is_one_that_moves_lists_of_files() -> None:
         ({"start": "9x8", "max_concurrency": "8"}, "9 files at a time, and 8 are"),
         ({"start": "4x8", "max_streams": "4"}, "8 streams for each, and 4 are"),
         ({"start": "4x8", "max_flows": "31"}, "32 streams in total, and 31 are"),
-        ({"via": "a=b", "verify": True}, "'advisor verify' on the receipt"),
         ({"via": "a=b", "method": "harp"}, "harp needs past transfers"),
     ],
 )

@@ -230,7 +230,7 @@ def transfer(
         retry_s=limits.retry_time,
     )
 
-    over = nodes_of(nodes, request, store, verify=verify)
+    over = nodes_of(nodes, request, store)
 
     def session(publish: Publish, control: Control) -> Coroutine[Any, Any, int]:
         if over is not None:

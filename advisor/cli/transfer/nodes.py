@@ -57,15 +57,13 @@ class NodeFlags(Options, frozen=True):
     ] = None
 
 
-def nodes_of(
-    flags: NodeFlags, request: TransferRequest, store: Store, *, verify: bool
-) -> "NodesOptions | None":
+def nodes_of(flags: NodeFlags, request: TransferRequest, store: Store) -> "NodesOptions | None":
     """The nodes, and the database of their queue; None without --via. Raises UsageError."""
     if not flags.via:
         if flags.node_command:
             raise UsageError("--node-command is for --via", remedy="give both")
         return None
-    _check_options(request, verify=verify)
+    _check_method(request)
     queue = _queue_of(store)
     found = [_resolved(one, store) for one in itertools.chain.from_iterable(flags.via)]
     tool = request.tool or moving_tool()
@@ -80,11 +78,7 @@ def nodes_of(
     return NodesOptions(nodes=nodes, queue=queue)
 
 
-def _check_options(request: TransferRequest, *, verify: bool) -> None:
-    if verify:
-        raise UsageError(
-            "--verify is for a transfer without --via", remedy="use 'advisor verify' on its receipt"
-        )
+def _check_method(request: TransferRequest) -> None:
     if learns_from_transfers(request.method):
         raise UsageError(
             f"--method {request.method} needs past transfers, which nodes do not have",

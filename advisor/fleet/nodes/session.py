@@ -52,6 +52,7 @@ from advisor.transfer.tuned.prior_advice import advised_levels, prior_advice, wh
 from advisor.transfer.tuned.suggested_start import past_levels
 from advisor.transfer.tuned.transfer import TransferOptions
 from advisor.transfer.tuned.tuners import FIXED
+from advisor.transfer.tuned.verified import verified
 
 _SAMPLED: Final = 100
 _CLAIM_LOOK_S: Final = 5.0
@@ -120,6 +121,10 @@ class _NodesSession(TransferSession):
             while outcome is None:
                 attempt = await self._move(route, retry.state, retry.began_s)
                 outcome = await retry.outcome_after(attempt)
+            if outcome.complete and self._options.verify:
+                outcome = await verified(
+                    self, route, state, outcome, lambda again: self._move_again(route, again)
+                )
             outcome = await self.completed(self.request, route, outcome)
             return await self._end(outcome, retry.state)
 
@@ -172,6 +177,11 @@ class _NodesSession(TransferSession):
         if outcome.has_all_files:
             return await self._reread(crew, route, state, outcome)
         return outcome
+
+    async def _move_again(self, route: Route, state: TransferState) -> TransferOutcome:
+        """Move what differed. It takes time from when the nodes are ready once more."""
+        self._ready_s = None
+        return await self._move(route, state, self.clock())
 
     def _crew(
         self,

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator
 
 import msgspec
 
@@ -14,13 +14,11 @@ from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
 from advisor.models.past_transfers import completed
-from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.transfer.engine.epochs import EPOCH_S
-from advisor.transfer.engine.journal import NotedPart
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, Retry
@@ -39,13 +37,7 @@ from advisor.transfer.tuned.prior_advice import (
 from advisor.transfer.tuned.stream_limit import most_streams, within
 from advisor.transfer.tuned.suggested_start import past_levels, path_levels
 from advisor.transfer.tuned.tuners import FIXED, TunerWanted, learns_from_transfers, tuner_of
-from advisor.transfer.tuned.verified import (
-    Verifying,
-    all_of,
-    not_compared,
-    not_the_same,
-    without,
-)
+from advisor.transfer.tuned.verified import verified
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +119,10 @@ class _TunedSession(TransferSession):
                 attempt = await self._move(route, loop, retry.state, retry.began_s)
                 outcome = await retry.outcome_after(attempt)
             if outcome.complete and self._options.verify:
-                outcome = await self._verified(route, loop, state, outcome)
+                loop.keep_setting()
+                outcome = await verified(
+                    self, route, state, outcome, lambda again: self._move(route, loop, again)
+                )
             outcome = await self.completed(self.request, route, outcome)
             return self._end(outcome, state)
 
@@ -157,41 +152,6 @@ class _TunedSession(TransferSession):
             [group] = state.groups
             await loop.run(run.mover, group)
         return run.outcome
-
-    async def _verified(
-        self, route: Route, loop: TuningLoop, state: TransferState, outcome: TransferOutcome
-    ) -> TransferOutcome:
-        """The outcome after comparing checksums; what differs is moved a second time."""
-        [group] = state.groups
-        verifying = Verifying(self.far_end.link, route, self.events.emit)
-        if not await self.control.until_stopped(verifying.compare(group.files)):
-            return not_compared(outcome)
-        if not (differing := verifying.differing):
-            return outcome
-        done = without(all_of(group.files), differing)
-        self.delivery.proofs.forget(sorted(differing))
-        await state.journal.begin(self._noted(group.files, differing))
-        again = TransferState([route.group(group.files, done)], state.journal)
-        loop.keep_setting()
-        second = await self._move(route, loop, again)
-        if not second.complete:
-            return second
-        suspects = [file for file in group.files if file.name in differing]
-        if not await self.control.until_stopped(verifying.compare(suspects)):
-            return not_compared(second)
-        if verifying.differing:
-            await state.journal.begin(self._noted(group.files, verifying.differing))
-            return not_the_same(second, verifying.differing)
-        return msgspec.structs.replace(outcome, elapsed_s=outcome.elapsed_s + second.elapsed_s)
-
-    def _noted(self, files: Sequence[FileEntry], but: Collection[str]) -> list[NotedPart]:
-        """What the journal is to say: all that is proven, except for these files."""
-        return [
-            NotedPart(Part(file, piece.offset_bytes, piece.size_bytes), piece.digest)
-            for file in files
-            if file.name not in but
-            for piece in self.delivery.proofs.of_file(file.name)
-        ]
 
     @contextlib.asynccontextmanager
     async def _load_seen(self) -> AsyncIterator[None]:

@@ -1,7 +1,7 @@
 """Compares the checksums of what was sent and what arrived, on request."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,18 +10,20 @@ import msgspec
 from advisor.agent.client import AgentLink
 from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
-from advisor.models.piecework import Done
-from advisor.models.slicing import FileEntry
+from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED
-from advisor.transfer.engine.outcome import TransferOutcome
+from advisor.transfer.engine.journal import NotedPart
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState
+from advisor.transfer.engine.proof import Proofs
 from advisor.transfer.engine.route import Route
+from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.verifying import CopyComparison, CopyProgress, compare
 
 _TELL_EVERY_S: Final = 1.0
 _NAMED: Final = 100
 
 
-class Verifying:
+class _Verifying:
     """Compares the files of one transfer. `differing`: the names of files that differed last."""
 
     def __init__(self, link: AgentLink, route: Route, tell: Callable[..., None]) -> None:
@@ -69,21 +71,55 @@ class Verifying:
                 f"{first.name or self._route.places.source} ({first.kind})."
             )
         else:
-            message = f"All {files} files were compared by checksum and are identical."
+            which = f"All {files} files" if files != 1 else "The one file"
+            message = f"{which} compared by checksum: identical."
         self._tell(ev.Notice, message=message)
 
 
-def without(done: Done, names: Collection[str]) -> Done:
-    """The ranges of all files but these."""
-    return {name: ranges for name, ranges in done.items() if name not in names}
+async def verified(
+    session: TransferSession,
+    route: Route,
+    state: TransferState,
+    outcome: TransferOutcome,
+    move: Callable[[TransferState], Awaitable[TransferOutcome]],
+) -> TransferOutcome:
+    """The outcome after comparing checksums; what differs is moved a second time, by `move`.
+
+    Raises PeerError, OSError, JournalStuck.
+    """
+    [group] = state.groups
+    verifying = _Verifying(session.far_end.link, route, session.events.emit)
+    until_stopped, proofs = session.control.until_stopped, session.delivery.proofs
+    if not await until_stopped(verifying.compare(group.files)):
+        return _not_compared(outcome)
+    if not (differing := verifying.differing):
+        return outcome
+    proofs.forget(sorted(differing))
+    await state.journal.begin(_noted(proofs, group.files, differing))
+    same = {file.name: [(0, file.size_bytes)] for file in group.files if file.name not in differing}
+    second = await move(TransferState([route.group(group.files, same)], state.journal))
+    if not second.complete:
+        return second
+    suspects = [file for file in group.files if file.name in differing]
+    if not await until_stopped(verifying.compare(suspects)):
+        return _not_compared(second)
+    if verifying.differing:
+        await state.journal.begin(_noted(proofs, group.files, verifying.differing))
+        return _not_the_same(second, verifying.differing)
+    return msgspec.structs.replace(outcome, elapsed_s=outcome.elapsed_s + second.elapsed_s)
 
 
-def all_of(files: Sequence[FileEntry]) -> Done:
-    """All ranges of these files."""
-    return {file.name: [(0, file.size_bytes)] for file in files}
+def _noted(proofs: Proofs, files: Sequence[FileEntry], but: Collection[str]) -> list[NotedPart]:
+    """What the journal is to say: all that is proven, except for these files."""
+    return [
+        NotedPart(Part(file, piece.offset_bytes, piece.size_bytes), piece.digest)
+        for file in files
+        if file.name not in but
+        for piece in proofs.of_file(file.name)
+    ]
 
 
-def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> TransferOutcome:
+def _not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> TransferOutcome:
     """The outcome of a transfer whose files still differ after they were moved twice."""
     number = len(differing)
     words = "file differs" if number == 1 else "files differ"
@@ -98,7 +134,7 @@ def not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Transf
     )
 
 
-def not_compared(outcome: TransferOutcome) -> TransferOutcome:
+def _not_compared(outcome: TransferOutcome) -> TransferOutcome:
     """The outcome of a transfer that was stopped during the comparison."""
     return msgspec.structs.replace(
         outcome,

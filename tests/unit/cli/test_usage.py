@@ -149,7 +149,6 @@ CASES: list[tuple[list[str], list[str]]] = [
         ["transfer", FILE, "dtn", "--to", "/x", "--via", "a=sftp://b", *SHARED],
         ["gsiftp://HOST:PORT"],
     ),
-    (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--verify"], ["--verify"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--method", "harp"], ["harp"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--node-command", "x"], ["--via"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--max-flows", "0"], ["--max-flows"]),

@@ -114,11 +114,6 @@ class TransferDraft(MoveDraft, kw_only=True):
     def _why_not_over_nodes(self) -> str:
         if not self.via.strip():
             return ""
-        if self.verify:
-            return (
-                "several nodes cannot read all files again at the end: untick that, and run "
-                "'advisor verify' on the receipt"
-            )
         if learns_from_transfers(self.method):
             return f"{self.method} needs past transfers, which nodes do not have: choose another"
         return ""
