@@ -41,11 +41,15 @@ class S3Server(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def s3_server(
-    folder: Path, address: str = "127.0.0.1", port: int = 0, prefix: Sequence[str] = ()
+    folder: Path,
+    address: str = "127.0.0.1",
+    port: int = 0,
+    prefix: Sequence[str] = (),
+    options: Sequence[str] = (),
 ) -> Iterator[S3Server]:
     """Run one until the block ends, with an empty bucket, at a free port unless one is given.
 
-    `prefix`: how it is started elsewhere.
+    `prefix`: how it is started elsewhere. `options`: further ones of its own.
     """
     served, config = folder / "served", folder / "rclone.conf"
     (served / "bucket").mkdir(parents=True)
@@ -58,8 +62,7 @@ def s3_server(
     # So that it can have no account but that of the tests, whose files alone it writes.
     tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
     serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
-    # It sees at once what others change in the folder.
-    serve += ["--dir-cache-time", "0s", "--auth-key", "user,secret", str(served)]
+    serve += ["--auth-key", "user,secret", *options, str(served)]
     with started_server(serve, address, port, prefix):
         yield S3Server(served, config, f"http://{address}:{port}")
 

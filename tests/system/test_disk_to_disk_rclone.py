@@ -112,7 +112,7 @@ def test_as_many_connections_as_were_refused_are_not_tried_again(
         known_sshd.known_hosts.write_text(f"[{known_sshd.address}]:{narrow.port} {key}")
         run = start(
             *("profile", "localhost", "--tool", "rclone", "--json", "--repeats", "2"),
-            *("--set", "concurrency=2,16", "--set", "outstanding=64"),
+            *("--set", "concurrency=2,16"),
             *("--server", f"sftp://{known_sshd.address}:{narrow.port}"),
             *("--data", str(source), "--to", str(tmp_path / "there")),
         )

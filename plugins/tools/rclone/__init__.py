@@ -155,12 +155,11 @@ class Rclone:
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
         """Files at a time × parts of each × requests under way, or the size of parts."""
-        to_store = isinstance(self._server, Store)
-        return space_for(dataset, limits, self._version_flags, to_store=to_store)
+        return space_for(dataset, limits, self._version_flags, self._server)
 
     def baselines(self, path: PathFacts, dataset: Dataset) -> list[Baseline]:
         """The line without options, as users type it."""
-        return baselines_for(dataset, to_store=isinstance(self._server, Store))
+        return baselines_for(dataset, self._server)
 
     def carries(self, name: str) -> str:
         """Why a file cannot arrive or would change its name; "" if it arrives unchanged."""

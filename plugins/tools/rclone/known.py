@@ -25,6 +25,9 @@ _ACCEPTED: Final = re.compile(
 _KNOWN: Final = re.compile(r"^debug1: Found key in (?P<path>.+):\d+$", re.MULTILINE)
 _HOST_KEY: Final = re.compile(r"^debug1: Server host key: (?P<kind>[\w-]+) ", re.MULTILINE)
 _FLAG: Final = re.compile(r"^ +(?:-\w, )?(--[\w-]+)", re.MULTILINE)
+_SOFTWARE: Final = re.compile(r"^debug1: Remote protocol .* software version (.+)$", re.MULTILINE)
+_WINDOW_OF_2_MIB: Final = re.compile(r"(OpenSSH_(?!.*hpn)|(Go|SFTPGo|rclone)\b)", re.IGNORECASE)
+"""Servers of OpenSSH, but for HPN-SSH, and of Go's library."""
 _CHATTER: Final = re.compile(r"^(debug\d|OpenSSH_|Authenticated |Transferred: |Bytes per second)")
 _PROXIES: Final = ("proxyjump", "proxycommand")
 
@@ -33,7 +36,8 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     """How rclone logs in at the server: what ssh's own configuration says, resolved.
 
     `key_file`: "" for a key of the ssh-agent. `host_key_kind`: the kind of the host's key that is
-    known, "" if that was not found out.
+    known, "" if that was not found out. `may_widen`: whether the server's window may be wider than
+    SSH's usual 2 MiB.
     """
 
     host: str
@@ -42,6 +46,7 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     key_file: str = ""
     known_hosts: str = "~/.ssh/known_hosts"
     host_key_kind: str = ""
+    may_widen: bool = True
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +107,7 @@ def login_of(found: Mapping[str, str]) -> Login:
         )
     known = _KNOWN.search(login)
     kind = _HOST_KEY.search(login)
+    software = _SOFTWARE.search(login)
     if known is None:
         raise ValueError(
             f"the host key of {destination} is in no known_hosts file, which rclone needs: run "
@@ -114,6 +120,7 @@ def login_of(found: Mapping[str, str]) -> Login:
         key_file="" if "agent" in accepted["agent"] else accepted["path"],
         known_hosts=known["path"],
         host_key_kind=kind["kind"] if kind else "",
+        may_widen=software is None or _WINDOW_OF_2_MIB.match(software[1]) is None,
     )
 
 

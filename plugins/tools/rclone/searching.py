@@ -8,6 +8,7 @@ from advisor.api.object_store import PART_SIZE
 from advisor.api.tool import ToolLimits
 from advisor.api.values import Baseline, Dataset, Parameter, Setting, Space
 
+from .known import Login, Store
 from .options import (
     DEFAULT_CHUNK_BYTES,
     DEFAULT_OUTSTANDING,
@@ -19,20 +20,26 @@ from .options import (
 _OUTSTANDING: Final = Parameter(
     name="outstanding", unit="requests", lower=DEFAULT_OUTSTANDING, upper=256, only_bounds=True
 )
-"""Requests of 32 KiB that a file has under way (`--sftp-concurrency`): 64 fill SSH's window of
-2 MiB only if every answer comes at once."""
+"""Requests of 32 KiB that a file has under way (`--sftp-concurrency`): the default fills SSH's
+usual window of 2 MiB, so that more help only where the server has a wider one."""
 
 
 def space_for(
-    dataset: Dataset, limits: ToolLimits, flags: Collection[str], *, to_store: bool
+    dataset: Dataset, limits: ToolLimits, flags: Collection[str], server: Login | Store | None
 ) -> Space:
     """Files at a time in doublings, parts of each where they can be sent at a time, and the size of
     parts in a store, or the requests under way over SFTP."""
-    has_parts = to_store or can_send_parts(flags)
+    has_parts = isinstance(server, Store) or can_send_parts(flags)
     # Each concurrent file is a connection, and a process of the server.
     most = most_flows(dataset, limits, has_streams=has_parts)
-    other = PART_SIZE if to_store else _OUTSTANDING
-    return flow_space(most, other, note=_note(dataset, limits, most))
+    others = [PART_SIZE] if isinstance(server, Store) else []
+    if _searches_outstanding(server):
+        others.append(_OUTSTANDING)
+    return flow_space(most, *others, note=_note(dataset, limits, most))
+
+
+def _searches_outstanding(server: Login | Store | None) -> bool:
+    return server is None or (isinstance(server, Login) and server.may_widen)
 
 
 def _note(dataset: Dataset, limits: ToolLimits, uppers: dict[str, int]) -> str:
@@ -51,12 +58,12 @@ def _note(dataset: Dataset, limits: ToolLimits, uppers: dict[str, int]) -> str:
     return f"{at_once}; {parts}"
 
 
-def baselines_for(dataset: Dataset, *, to_store: bool) -> list[Baseline]:
+def baselines_for(dataset: Dataset, server: Login | Store | None) -> list[Baseline]:
     """The line without options, as users type it: rclone moves four files at a time."""
     files = min(DEFAULT_TRANSFERS, dataset.files or DEFAULT_TRANSFERS)
-    usual: Setting = {"concurrency": files}
-    if to_store:
+    usual: Setting = {"concurrency": files, "parallelism": 1}
+    if isinstance(server, Store):
         usual |= {"parallelism": DEFAULT_PARTS, "chunk_bytes": DEFAULT_CHUNK_BYTES}
-    else:
-        usual |= {"parallelism": 1, "outstanding": DEFAULT_OUTSTANDING}
+    elif _searches_outstanding(server):
+        usual |= {"outstanding": DEFAULT_OUTSTANDING}
     return [Baseline("default", {**usual, **AS_TYPED})]

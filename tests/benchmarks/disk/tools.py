@@ -96,7 +96,11 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
     prefix = lab.command([], host="far")
     with (
         tempfile.TemporaryDirectory() as base,
-        s3_server(folder, address=lab.far_address, port=_PORT, prefix=prefix) as store,
+        s3_server(
+            *(folder, lab.far_address, _PORT, prefix),
+            # It sees at once what a run's end has removed: else rclone skips files that are gone.
+            options=["--dir-cache-time", "0s"],
+        ) as store,
     ):
         is_rclone = program == "rclone"
         programs = (with_newer_rclone if is_rclone else with_s5cmd)(Path(base))
@@ -140,7 +144,7 @@ TOOLS: Final = {
             key="rclone",
             name="rclone",
             defaults={"as typed": ("rclone", "copyto")},
-            other_cells=2,
+            other_cells=1,
             place=partial(_ssh, scheme="sftp"),
         ),
         BenchTool(

@@ -162,6 +162,30 @@ def test_this_version_has_one_connection_for_each_file() -> None:
     assert space.fixed == {"parallelism": 1}
 
 
+@pytest.mark.parametrize(
+    ("software", "searched"),
+    [
+        ("OpenSSH_9.2p1 Debian-2+deb12u3", False),
+        ("OpenSSH_10.0", False),
+        ("Go", False),
+        ("rclone/v1.75.2", False),
+        ("OpenSSH_9.6p1-hpn18.4.1", True),
+        ("OpenSSH_8.1_hpn14v20", True),
+        ("ProFTPD mod_sftp", True),
+        ("Golf", True),
+    ],
+)
+def test_more_requests_are_searched_where_the_window_may_be_wider(
+    software: str, searched: bool
+) -> None:
+    said = f"debug1: Remote protocol version 2.0, remote software version {software}\r\n"
+    known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": said + LOGIN, "flags": FLAGS})
+    space = known.space(a_path(), FILES, ToolLimits())
+    assert ("outstanding" in space.names) == searched
+    [baseline] = known.baselines(a_path(), FILES)
+    assert ("outstanding" in baseline.setting) == searched
+
+
 def test_a_version_that_writes_in_parts_has_them_searched() -> None:
     flags = FLAGS + "      --sftp-disable-multithread-upload   Disable\n"
     known = PLUGIN.informed(PLACE, {"config": CONFIG, "login": LOGIN, "flags": flags})
