@@ -33,7 +33,7 @@ from advisor.domain.space import Setting
 from advisor.methods.api import WithExpectation
 from advisor.models.file_classes import SizeHistogram
 from advisor.models.slicing import FileEntry, Slicer, moved_work, slice_bytes
-from advisor.models.transfer_length import transfer_length
+from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
 from advisor.runtime.request import AdviceRequest
 from advisor.testing.samples import a_path
 from advisor.traits import method_traits
@@ -99,6 +99,7 @@ class SimulatedSession:
         )
         self._length = transfer_length(path.rtt_s)
         self._stretch = 1.0
+        self._last_s = 0.0
         self.probes: list[ProbeRecord] = []
 
     def run(self) -> Advice:
@@ -166,9 +167,15 @@ class SimulatedSession:
     def _probe(self, setting: Setting) -> Measurement:
         expected = expected_rates(self._request, self.probes)
         assert expected
+        [rate_bps] = expected([setting])
+        limit_s = self._length.ceiling_s * self._stretch
+        whole_s = self.dataset.total_bytes * 8 / rate_bps
+        is_all = self._last_s > 0 and whole_s <= min(WHOLE_TIMES * limit_s, self.left_s / 1.25)
+        if is_all:
+            limit_s = max(limit_s, min(2 * whole_s, self.left_s))
         data_s = self._length.data_s * self._stretch
-        wanted = slice_bytes(1.1 * expected([setting])[0], data_s, self.dataset.total_bytes)
-        parts = self._slicer.take(wanted)
+        wanted = slice_bytes(1.1 * rate_bps, data_s, self.dataset.total_bytes)
+        parts = self._slicer.all() if is_all else self._slicer.take(wanted)
         if self._keeps_names:
             parts.sort(key=lambda part: part.file.name)
         ran = simulate(
@@ -176,8 +183,9 @@ class SimulatedSession:
             [part.size_bytes for part in parts],
             setting,
             self._rng,
-            self._length.ceiling_s * self._stretch,
+            limit_s,
         )
+        self._last_s = ran.elapsed_s
         self.left_s -= ran.elapsed_s + 6 * self._path.rtt_s + 0.3
         flowed_s = max(0.1, ran.intervals[-1].end_s) if ran.intervals else 0.1
         return Measurement(
@@ -205,7 +213,7 @@ class SimulatedSession:
         )
         self._expect(method)
         while (setting := method.ask()) is not None:
-            if self.left_s - until_s < self._length.usual_s:
+            if self.left_s - until_s < self._next_probe_s:
                 break
             self._measure(setting, "search", method.label)
             result = self.probes[-1].result
@@ -216,6 +224,10 @@ class SimulatedSession:
                 self.probes[-1], recommended=method.recommended()
             )
             self._expect(method)
+
+    @property
+    def _next_probe_s(self) -> float:
+        return max(self._length.usual_s * self._stretch, self._last_s)
 
     def _expect(self, method: Method) -> None:
         expected = expected_rates(self._request, self.probes)
@@ -230,7 +242,7 @@ class SimulatedSession:
         rounds = 0
         while rounds < _LEAST_ROUNDS or not self._is_settled():
             for index in self._rng.permutation(len(chosen)):
-                if self.left_s < self._length.usual_s * self._stretch:
+                if self.left_s < self._next_probe_s:
                     return
                 self._measure(chosen[index].setting, "confirm", chosen[index].role)
             rounds += 1

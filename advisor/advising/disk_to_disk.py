@@ -50,7 +50,7 @@ from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import quick_jobs
 from advisor.models.filesystems import can_stripe, notes_on, takes_direct_io, with_stripes
 from advisor.models.slicing import slice_bytes
-from advisor.models.transfer_length import transfer_length
+from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.runtime.tool_lookups import informed
@@ -197,7 +197,10 @@ class DiskToDisk:
         here = await asyncio.to_thread(filesystem_of, _folder_of(dataset))
         there = await _folder_there(context, prober.folder)
         if there:
-            prober.most_bytes = min(wanted, int(_MOST_SHARE * there.free_bytes))
+            room_bytes = int(_MOST_SHARE * there.free_bytes)
+            prober.most_bytes = min(wanted, room_bytes)
+            whole_s = WHOLE_TIMES * STRETCH * length.ceiling_s
+            prober.whole_bytes = min(room_bytes, int(capacity_bps * whole_s / 8))
         if not prober.most_bytes:
             raise ValueError(f"{prober.folder} has no free space at the destination: free some")
         both = takes_direct_io(here) and there is not None and takes_direct_io(there)
@@ -210,7 +213,9 @@ class DiskToDisk:
         disks = _disks(context, here, there, absent, both_modes=_has_modes(stage.space(context)))
         memory = _memory(context, stage.tool, absent)
         _tell_plan(context, prober, here, there, disks)
-        prober.expect_by(lambda settings: _expected(context, settings))
+        prober.expect_by(
+            lambda settings: _expected(context, settings), lambda: context.budget.left_s
+        )
         context.runner.use(stage.subject, prober)
         return cls(context, stage, prober, disks, memory, absent)
 
@@ -432,7 +437,7 @@ def _tell_plan(
         source_path=profiled.source_path,
         destination_path=profiled.destination_path,
         folder=prober.folder,
-        most_bytes=prober.most_bytes,
+        most_bytes=total_bytes if prober.can_move_all else prober.most_bytes,
         keep=context.request.keep,
         source=here,
         destination=there,

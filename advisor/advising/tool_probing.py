@@ -5,7 +5,7 @@ import contextlib
 import math
 import posixpath
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +39,7 @@ from advisor.domain.space import Setting, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
-from advisor.models.transfer_length import transfer_length
+from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.content_check import check_content
@@ -57,18 +57,29 @@ small."""
 
 _SUPPOSED_BPS: Final = 1e9
 
+_MARGIN: Final = 1.25
+"""The whole dataset is moved if this multiple of its expected time is left."""
+
+_LATE: Final = 2.0
+"""The time limit of a probe that moves the whole dataset, as a multiple of what is expected."""
+
 
 class _Slice(msgspec.Struct, frozen=True):
-    """What is moved in one probe: parts of files, and the piece for each that the tool is given."""
+    """What is moved in one probe: parts of files, and the piece for each that the tool is given.
+
+    `is_all`: they are the whole dataset.
+    """
 
     parts: list[Part]
     pieces: tuple[Piece, ...]
+    is_all: bool
 
 
 class ToolProber:
     """Measures settings of a tool on a dataset. Made by `of`.
 
-    `stretch`: factor on the usual size of slices. `most_bytes`: the largest slice. `kept`: what
+    `stretch`: factor on the usual size of slices. `most_bytes`: the largest slice. `whole_bytes`:
+    the largest dataset that may be moved as a whole, 0 for none. `kept`: what
     arrived and stays. `writes_back`: whether data count when they are on the disk; those of a
     setting with direct or buffered I/O always do. `refused`: what the server said to more
     connections than it accepts, by the number of flows at which it did.
@@ -101,11 +112,14 @@ class ToolProber:
         )
         self._peak_bps = 0.0
         self._expected: Expected | None = None
+        self._left_s: Callable[[], float] = lambda: 0.0
         self._own_folder = tempfile.TemporaryDirectory(prefix="advisor-")
         self._scratch: str | None = None
         self._not_kept = ""
         self._around_s = 0.0
         self.stretch = 1.0
+        self.whole_bytes = 0
+        self._last_s = 0.0
         self.writes_back = False
         self.kept = Kept()
         self.refused: dict[int, str] = {}
@@ -133,13 +147,38 @@ class ToolProber:
         slicer = Slicer(files, profiled.dataset.sizes, at_once, rng, whole=whole)
         return cls(tool, request, profiled.dataset, path, slicer, most_bytes)
 
-    def expect_by(self, expected: Expected) -> None:
-        """Size slices by what is expected of each setting for the whole dataset."""
+    def expect_by(self, expected: Expected, left_s: Callable[[], float]) -> None:
+        """Size slices by what is expected of each setting for the whole dataset.
+
+        `left_s`: how much time the session has left.
+        """
         self._expected = expected
+        self._left_s = left_s
 
     def next_probe_s(self) -> float:
         """The time that one more probe usually takes, in seconds, with what is done around it."""
-        return self._length.usual_s * self.stretch + self._around_s
+        return max(self._length.usual_s * self.stretch, self._last_s) + self._around_s
+
+    @property
+    def can_move_all(self) -> bool:
+        """Whether a probe may move the whole dataset, and leave nothing of it."""
+        fits = self._total_bytes <= self.whole_bytes
+        return fits and not self._request.keep and self._slicer.has_all
+
+    def _whole_s(self, setting: Setting) -> float:
+        """The time that is expected of the whole dataset; infinite before the first probe."""
+        if self._expected is None or not self._last_s:
+            return math.inf
+        return self._total_bytes * 8 / self._expected([setting])[0]
+
+    def _is_time_for_all(self, setting: Setting) -> bool:
+        whole_s = self._whole_s(setting)
+        return whole_s <= min(WHOLE_TIMES * self._limit_s, self._left_s() / _MARGIN)
+
+    @property
+    def _limit_s(self) -> float:
+        """The time limit of a slice."""
+        return self._length.ceiling_s * max(1.0, self.stretch)
 
     def waits_there(self, setting: Setting) -> bool:
         """Whether the tool has a step at the destination."""
@@ -174,6 +213,7 @@ class ToolProber:
         else:
             took_s = asyncio.get_running_loop().time() - began_s
             self._around_s = max(0.0, took_s - outcome.elapsed_s)
+            self._last_s = outcome.elapsed_s
         return Probed(outcome, raw)
 
     async def _measured(
@@ -238,7 +278,8 @@ class ToolProber:
         wanted = slice_bytes(self._rate_bps(setting), data_s, self._total_bytes)
         wanted = min(wanted, self.most_bytes)
         try:
-            parts = self._slicer.take(wanted)
+            is_all = self.can_move_all and self._is_time_for_all(setting)
+            parts = self._slicer.all() if is_all else self._slicer.take(wanted)
         except ValueError as error:
             raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
         source = self._places.source
@@ -252,7 +293,7 @@ class ToolProber:
             )
             for number, part in enumerate(parts)
         )
-        return _Slice(parts, pieces)
+        return _Slice(parts, pieces, is_all)
 
     def _name_of(self, part: Part, number: int) -> str:
         """A neutral name where the tool can give one: the real one might not be allowed there, and
@@ -279,6 +320,9 @@ class ToolProber:
 
     async def _run(self, link: AgentLink, taken: _Slice, setting: Setting, watcher: Watcher) -> Ran:
         order = self._order(setting, taken.pieces)
+        limit_s = self._limit_s
+        if taken.is_all:
+            limit_s = max(limit_s, min(_LATE * self._whole_s(setting), self._left_s()))
 
         async def run_source(step: Step) -> Ran:
             return await run_transfer(
@@ -286,7 +330,7 @@ class ToolProber:
                 self._tool.reader(),
                 Path(order.list_file),
                 order.total_bytes,
-                ceiling_s=self._length.ceiling_s * max(1.0, self.stretch),
+                ceiling_s=limit_s,
                 sample_every_s=self._length.sample_every_s,
                 seen=watcher.interval,
             )

@@ -150,7 +150,7 @@ class Slicer:
 
     `files`: those that are known, at least one of every bin of `sizes` that has bytes. `at_once`:
     maximum number in flight. `whole`: no file is cut, so that a slice may have more bytes than are
-    wanted, and time has to end the probe.
+    wanted, and time has to end the probe. `has_all`: whether `files` are all of them.
     """
 
     def __init__(
@@ -171,6 +171,12 @@ class Slicer:
         self._whole = whole
         self._rng = rng
         self.total_bytes = total
+        self._files = files
+        self.has_all = len(files) == sum(one[1] for one in sizes)
+
+    def all(self) -> list[Part]:
+        """The whole dataset, of which every file has to be known (`has_all`), by name."""
+        return [Part(one, 0, one.size_bytes) for one in sorted(self._files, key=_by_name)]
 
     def take(self, wanted_bytes: float) -> list[Part]:
         """The parts of a slice of about `wanted_bytes`, at least one; the classes are interleaved.
@@ -202,6 +208,10 @@ class Slicer:
         for part in parts:
             for one in self._classes:
                 one.give_back(part)
+
+
+def _by_name(file: FileEntry) -> str:
+    return file.name
 
 
 def moved_work(

@@ -5,9 +5,15 @@ after the last; in between TCP starts slowly. The data must flow long enough to 
 and a setting that is much slower than expected must not use up all the time.
 """
 
+from typing import Final
+
 import msgspec
 
 _LOGIN_ROUND_TRIPS = 16
+
+WHOLE_TIMES: Final = 2.0
+"""Where the whole dataset is expected to take at most this multiple of a slice's time limit, a
+probe moves all of it: that tells what slices only predict."""
 
 
 class TransferLength(msgspec.Struct, frozen=True, kw_only=True):

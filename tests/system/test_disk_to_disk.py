@@ -88,6 +88,10 @@ def test_the_line_that_is_advised_does_what_was_said(
     disks = ["source disk", "destination disk"] if fio_available().ok else ["destination disk"]
     in_memory = "tool memory to memory"
     assert stages == ["network", *disks, "baseline", "globus-url-copy", "confirm", in_memory]
+    moved = [e["result"]["work"] for e in _ended(run, "globus-url-copy")]
+    assert any(one["files"] == 121 and not one.get("is_cut") for one in moved), (
+        "all fits in a probe"
+    )
     advice = run.events[-1]
     assert advice["event"] == "advice"
     assert advice["transport"] == "globus-url-copy"

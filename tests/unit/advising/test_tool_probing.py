@@ -149,3 +149,50 @@ async def test_of_a_stopped_tool_with_an_order_of_its_own_each_file_is_counted(
     assert found.work.is_cut
     assert found.work.files == pytest.approx(5 + 1.1)
     assert found.work.total_bytes == 16_000
+
+
+@pytest.mark.parametrize(
+    ("whole_bytes", "keep", "extra_file", "can"),
+    [
+        (55_000, False, False, True),
+        (54_999, False, False, False),
+        (0, False, False, False),
+        (10**6, True, False, False),
+        (10**6, False, True, False),
+    ],
+)
+def test_all_is_moved_where_it_fits_and_leaves_nothing(
+    tmp_path: Path, whole_bytes: int, keep: bool, extra_file: bool, can: bool
+) -> None:
+    """`extra_file`: one that the tool cannot carry."""
+    for number in range(5):
+        (tmp_path / f"{number}.small").write_bytes(b"x" * 1000)
+        name = f"{number}\n.large" if extra_file and not number else f"{number}.large"
+        (tmp_path / name).write_bytes(b"x" * 10_000)
+    dataset = Dataset(
+        total_bytes=55_000,
+        path=str(tmp_path),
+        files=10,
+        sizes=((9, 5, 5000), (13, 5, 50_000)),
+    )
+    request = AdviceRequest(
+        destination=Endpoint("dtn2"),
+        tool="rclone",
+        dataset=dataset,
+        destination_path="/store/",
+        keep=keep,
+    )
+    prober = ToolProber.of(registry.transfer_tool("rclone"), request, a_path(), 10_000, 4)
+    prober.whole_bytes = whole_bytes
+    prober.expect_by(lambda settings: [1e6 for _ in settings], lambda: 60.0)
+    assert prober.can_move_all == can
+    prober._scratch = "/store/.advisor-1"
+    setting: Setting = {"concurrency": 2}
+    assert len(prober._slice(setting).pieces) < 10, "nothing is known before the first probe"
+    prober._last_s = 1.0
+    assert len(prober._slice(setting).pieces) == 10 if can else not prober._slice(setting).is_all
+    prober.expect_by(lambda settings: [1e3 for _ in settings], lambda: 600.0)
+    assert not prober._slice(setting).is_all, "it would take too long"
+    prober.expect_by(lambda settings: [1e6 for _ in settings], lambda: 0.4)
+    assert not prober._slice(setting).is_all, "the session ends before"
+    prober._own_folder.cleanup()

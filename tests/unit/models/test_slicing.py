@@ -175,3 +175,15 @@ def test_a_single_file_is_never_cut_where_it_must_be_whole() -> None:
     slicer = Slicer(files, bins, 16, np.random.default_rng(1), whole=True)
     for wanted in (1, MIB, 10**9):
         assert [part.is_whole for part in slicer.take(wanted)] == [True]
+
+
+def test_the_whole_is_every_file_by_name() -> None:
+    files = [FileEntry(name, size, 0) for name, size in (("b", 10), ("a", 3_000_000), ("c", 12))]
+    sizes = [(3, 2, 22), (21, 1, 3_000_000)]
+    slicer = Slicer(files, sizes, 4, np.random.default_rng(1))
+    assert slicer.has_all
+    slicer.take(1000)
+    assert [part.file.name for part in slicer.all()] == ["a", "b", "c"]
+    assert all(part.is_whole for part in slicer.all())
+    some = Slicer(files[:2], sizes, 4, np.random.default_rng(1))
+    assert not some.has_all

@@ -82,9 +82,9 @@ def _what_happens_to_files(plan: FilesPlanned, pair: str) -> str:
         else "your disk alone, to see whether it limits the transfer"
     )
     return (
-        f"The advisor moves part of your files {pair} with {plan.tool}, each time with another "
-        f"setting; each such transfer is a probe. Before that it measures {alone}. Your own files "
-        "are only read."
+        f"The advisor moves part of your files {pair} with {plan.tool}, or all of them if that "
+        "takes seconds, each time with another setting; each such transfer is a probe. Before that "
+        f"it measures {alone}. Your own files are only read."
     )
 
 
