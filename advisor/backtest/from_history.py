@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from advisor.backtest.from_transfers import path_of, space_of
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import UNKNOWN_HOST, HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes

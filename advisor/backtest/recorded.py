@@ -1,13 +1,15 @@
 """A recorded table: the throughputs of every setting of a space, repeat by repeat."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.backtest.packed_repeats import PackedRepeats
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
@@ -15,16 +17,6 @@ from advisor.domain.transfers import PastTransfer
 from advisor.methods.api import Knowledge, PastSurface
 from advisor.models.harp.entries import Archive
 from advisor.traits import flow_names
-
-Cell: TypeAlias = tuple[int, ...]
-"""One value per parameter of the space, in the space's order."""
-
-
-class Repeat(NamedTuple):
-    """One recorded transfer: bit/s at the receiver (0: it failed) and its duration in seconds."""
-
-    throughput_bps: float
-    elapsed_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +39,15 @@ class RecordedTable:
     dataset: Dataset | None = None
     truth_bps: Mapping[Cell, float] | None = None
     transfers: Sequence[PastTransfer] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields, without what is worked out from them, and with the repeats packed."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | {"repeats": self._packed}
+
+    @cached_property
+    def _packed(self) -> PackedRepeats:
+        return PackedRepeats.of(self.repeats)
 
     @cached_property
     def cells(self) -> list[Cell]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.space import Setting, flows_of
 from advisor.methods.api import Knowledge, Method, MethodPlugin

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from advisor.backtest.from_transfers import PARAMETERS, path_of, space_of
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Scale
 

@@ -11,7 +11,8 @@ import pytest
 from advisor import registry
 from advisor.api.method import Knowledge
 from advisor.api.values import Dataset, Parameter, Scale, Space
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.backtest.replay import Replayed
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.file_classes import Size

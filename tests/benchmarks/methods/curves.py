@@ -13,7 +13,8 @@ import numpy as np
 from advisor import registry
 from advisor.api.method import step_values, unimodal_share
 from advisor.api.values import Parameter, Scale, Space
-from advisor.backtest.recorded import Cell, RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell, Repeat
 from advisor.backtest.replay import replay
 from tests.benchmarks.markdown import table_text
 from tests.benchmarks.methods.searching import WithConstants

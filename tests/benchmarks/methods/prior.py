@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor import registry
-from advisor.backtest.recorded import Cell, RecordedTable
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell
 from tests.benchmarks.methods.tables import Trouble, by_source, data_folder, grid_tables
 
 Term: TypeAlias = tuple[str, ...]

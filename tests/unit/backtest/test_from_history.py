@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from advisor.backtest.from_history import history_tables
-from advisor.backtest.recorded import RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Repeat
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import ProbeRecord

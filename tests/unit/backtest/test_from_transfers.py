@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from advisor.backtest.from_transfers import tables_of
-from advisor.backtest.recorded import RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Repeat
 from advisor.domain.space import Scale
 from advisor.domain.transfers import Conditions, Levels
 from advisor.store.transfer_tables import TransferRow, TransferTable, read_transfer_table

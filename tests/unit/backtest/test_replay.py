@@ -3,7 +3,8 @@
 import pytest
 
 from advisor import registry
-from advisor.backtest.recorded import RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Repeat
 from advisor.backtest.replay import Replayed, replay
 from advisor.backtest.scores import regret_over_time, score
 from advisor.domain.space import Parameter, Scale, Space

@@ -6,7 +6,8 @@ import pytest
 
 from advisor.api.method import Constant
 from advisor.api.values import AVAILABLE, Availability
-from advisor.backtest.recorded import RecordedTable, Repeat
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Repeat
 from advisor.backtest.running import (
     FEWEST_TABLES,
     Backtest,

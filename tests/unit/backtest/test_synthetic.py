@@ -4,7 +4,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from advisor.backtest.recorded import Cell, RecordedTable
+from advisor.backtest.recorded import RecordedTable
+from advisor.backtest.repeats import Cell
 from advisor.backtest.synthetic import LINK_BPS, USABLE_BPS, synthetic_tables, tcp_bps
 
 
