@@ -33,7 +33,7 @@ from advisor.domain.space import Setting
 from advisor.methods.api import WithExpectation
 from advisor.models.file_classes import SizeHistogram
 from advisor.models.slicing import FileEntry, Slicer, moved_work, slice_bytes
-from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
+from advisor.models.transfer_length import transfer_length, whole_limit_s
 from advisor.runtime.request import AdviceRequest
 from advisor.testing.samples import a_path
 from advisor.traits import method_traits
@@ -170,12 +170,10 @@ class SimulatedSession:
         [rate_bps] = expected([setting])
         limit_s = self._length.ceiling_s * self._stretch
         whole_s = self.dataset.total_bytes * 8 / rate_bps
-        is_all = self._last_s > 0 and whole_s <= min(WHOLE_TIMES * limit_s, self.left_s / 1.25)
-        if is_all:
-            limit_s = max(limit_s, min(2 * whole_s, self.left_s))
+        all_s = whole_limit_s(whole_s, limit_s, self.left_s) if self._last_s else None
         data_s = self._length.data_s * self._stretch
         wanted = slice_bytes(1.1 * rate_bps, data_s, self.dataset.total_bytes)
-        parts = self._slicer.all() if is_all else self._slicer.take(wanted)
+        parts = self._slicer.all() if all_s else self._slicer.take(wanted)
         if self._keeps_names:
             parts.sort(key=lambda part: part.file.name)
         ran = simulate(
@@ -183,7 +181,7 @@ class SimulatedSession:
             [part.size_bytes for part in parts],
             setting,
             self._rng,
-            limit_s,
+            all_s or limit_s,
         )
         self._last_s = ran.elapsed_s
         self.left_s -= ran.elapsed_s + 6 * self._path.rtt_s + 0.3

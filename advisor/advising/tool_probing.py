@@ -39,7 +39,7 @@ from advisor.domain.space import Setting, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
-from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
+from advisor.models.transfer_length import transfer_length, whole_limit_s
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.content_check import check_content
@@ -57,22 +57,16 @@ small."""
 
 _SUPPOSED_BPS: Final = 1e9
 
-_MARGIN: Final = 1.25
-"""The whole dataset is moved if this multiple of its expected time is left."""
-
-_LATE: Final = 2.0
-"""The time limit of a probe that moves the whole dataset, as a multiple of what is expected."""
-
 
 class _Slice(msgspec.Struct, frozen=True):
     """What is moved in one probe: parts of files, and the piece for each that the tool is given.
 
-    `is_all`: they are the whole dataset.
+    `limit_s`: the time limit.
     """
 
     parts: list[Part]
     pieces: tuple[Piece, ...]
-    is_all: bool
+    limit_s: float
 
 
 class ToolProber:
@@ -164,21 +158,6 @@ class ToolProber:
         """Whether a probe may move the whole dataset, and leave nothing of it."""
         fits = self._total_bytes <= self.whole_bytes
         return fits and not self._request.keep and self._slicer.has_all
-
-    def _whole_s(self, setting: Setting) -> float:
-        """The time that is expected of the whole dataset; infinite before the first probe."""
-        if self._expected is None or not self._last_s:
-            return math.inf
-        return self._total_bytes * 8 / self._expected([setting])[0]
-
-    def _is_time_for_all(self, setting: Setting) -> bool:
-        whole_s = self._whole_s(setting)
-        return whole_s <= min(WHOLE_TIMES * self._limit_s, self._left_s() / _MARGIN)
-
-    @property
-    def _limit_s(self) -> float:
-        """The time limit of a slice."""
-        return self._length.ceiling_s * max(1.0, self.stretch)
 
     def waits_there(self, setting: Setting) -> bool:
         """Whether the tool has a step at the destination."""
@@ -274,14 +253,12 @@ class ToolProber:
         return self._request.keep and not self._places.is_directory
 
     def _slice(self, setting: Setting) -> _Slice:
-        data_s = self._length.data_s * self.stretch
-        wanted = slice_bytes(self._rate_bps(setting), data_s, self._total_bytes)
-        wanted = min(wanted, self.most_bytes)
-        try:
-            is_all = self.can_move_all and self._is_time_for_all(setting)
-            parts = self._slicer.all() if is_all else self._slicer.take(wanted)
-        except ValueError as error:
-            raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
+        expected_bps = self._expected([setting])[0] if self._expected else None
+        limit_s = self._length.ceiling_s * max(1.0, self.stretch)
+        if all_s := self._limit_of_all_s(expected_bps, limit_s):
+            parts, limit_s = self._slicer.all(), all_s
+        else:
+            parts = self._part_of_all(expected_bps)
         source = self._places.source
         pieces = tuple(
             Piece(
@@ -293,7 +270,7 @@ class ToolProber:
             )
             for number, part in enumerate(parts)
         )
-        return _Slice(parts, pieces, is_all)
+        return _Slice(parts, pieces, limit_s)
 
     def _name_of(self, part: Part, number: int) -> str:
         """A neutral name where the tool can give one: the real one might not be allowed there, and
@@ -301,12 +278,23 @@ class ToolProber:
         name = part.file.name
         return f"named/{name}" if self._keeps_names and name else f"{number:06d}"
 
-    def _rate_bps(self, setting: Setting) -> float:
-        """The rate to size a slice for."""
-        if self._expected is not None:
-            return _ROOM_TO_GROW * self._expected([setting])[0]
-        seen_bps = _ROOM_TO_GROW * self._peak_bps
-        return seen_bps or self._path.capacity_bps or _SUPPOSED_BPS
+    def _limit_of_all_s(self, expected_bps: float | None, limit_s: float) -> float | None:
+        """The time limit for the whole dataset; None where a slice is to be moved, as before the
+        first probe. `limit_s`: that of a slice."""
+        if not (expected_bps and self._last_s and self.can_move_all):
+            return None
+        return whole_limit_s(self._total_bytes * 8 / expected_bps, limit_s, self._left_s())
+
+    def _part_of_all(self, expected_bps: float | None) -> list[Part]:
+        """For the rate that is expected of the setting, else for the highest so far."""
+        rate_bps = _ROOM_TO_GROW * (expected_bps or self._peak_bps)
+        rate_bps = rate_bps or self._path.capacity_bps or _SUPPOSED_BPS
+        data_s = self._length.data_s * self.stretch
+        wanted = slice_bytes(rate_bps, data_s, self._total_bytes)
+        try:
+            return self._slicer.take(min(wanted, self.most_bytes))
+        except ValueError as error:
+            raise ProbeFailed(FailureKind.NO_ACCESS, str(error)) from None
 
     def _order(self, setting: Setting, pieces: tuple[Piece, ...]) -> TransferOrder:
         return TransferOrder(
@@ -320,9 +308,6 @@ class ToolProber:
 
     async def _run(self, link: AgentLink, taken: _Slice, setting: Setting, watcher: Watcher) -> Ran:
         order = self._order(setting, taken.pieces)
-        limit_s = self._limit_s
-        if taken.is_all:
-            limit_s = max(limit_s, min(_LATE * self._whole_s(setting), self._left_s()))
 
         async def run_source(step: Step) -> Ran:
             return await run_transfer(
@@ -330,7 +315,7 @@ class ToolProber:
                 self._tool.reader(),
                 Path(order.list_file),
                 order.total_bytes,
-                ceiling_s=limit_s,
+                ceiling_s=taken.limit_s,
                 sample_every_s=self._length.sample_every_s,
                 seen=watcher.interval,
             )

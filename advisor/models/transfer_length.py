@@ -15,6 +15,12 @@ WHOLE_TIMES: Final = 2.0
 """Where the whole dataset is expected to take at most this multiple of a slice's time limit, a
 probe moves all of it: that tells what slices only predict."""
 
+_MARGIN: Final = 1.25
+"""The whole dataset is moved if this multiple of its expected time is left."""
+
+_LATE: Final = 2.0
+"""The time limit of a probe that moves the whole dataset, as a multiple of what is expected."""
+
 
 class TransferLength(msgspec.Struct, frozen=True, kw_only=True):
     """`data_s`: how long data should flow at the best known rate. `ceiling_s`: time limit.
@@ -41,3 +47,15 @@ def transfer_length(rtt_s: float) -> TransferLength:
         usual_s=login_s + 1.3 * data_s,
         sample_every_s=0.1 if rtt_s < 0.1 else 0.2,
     )
+
+
+def whole_limit_s(whole_s: float, limit_s: float, left_s: float) -> float | None:
+    """The time limit of a probe that moves the whole dataset; None where a slice is better. In
+    seconds.
+
+    `whole_s`: what is expected of the whole. `limit_s`: the time limit of a slice. `left_s`: what
+    the session has left.
+    """
+    if whole_s > min(WHOLE_TIMES * limit_s, left_s / _MARGIN):
+        return None
+    return max(limit_s, min(_LATE * whole_s, left_s))
