@@ -3,7 +3,9 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +29,7 @@ class S3Server(msgspec.Struct, frozen=True):
     served: Path
     config: Path
     url: str
+    process: subprocess.Popen[bytes]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -38,6 +41,10 @@ class S3Server(msgspec.Struct, frozen=True):
         own = {"AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret"}
         return {**own, "AWS_EC2_METADATA_DISABLED": "true"}
 
+    def read_folders_again(self) -> None:
+        """For what was removed by others, which it lists for another five minutes."""
+        self.process.send_signal(signal.SIGHUP)
+
 
 @contextlib.contextmanager
 def s3_server(
@@ -45,11 +52,10 @@ def s3_server(
     address: str = "127.0.0.1",
     port: int = 0,
     prefix: Sequence[str] = (),
-    options: Sequence[str] = (),
 ) -> Iterator[S3Server]:
     """Run one until the block ends, with an empty bucket, at a free port unless one is given.
 
-    `prefix`: how it is started elsewhere. `options`: further ones of its own.
+    `prefix`: how it is started elsewhere.
     """
     served, config = folder / "served", folder / "rclone.conf"
     (served / "bucket").mkdir(parents=True)
@@ -62,9 +68,9 @@ def s3_server(
     # So that it can have no account but that of the tests, whose files alone it writes.
     tied = ["unshare", "--user", "--map-current-user", "--"] if os.geteuid() == 0 else []
     serve = [*tied, str(NEWER_RCLONE), "serve", "s3", "--addr", f"{address}:{port}"]
-    serve += ["--auth-key", "user,secret", *options, str(served)]
-    with started_server(serve, address, port, prefix):
-        yield S3Server(served, config, f"http://{address}:{port}")
+    serve += ["--auth-key", "user,secret", str(served)]
+    with started_server(serve, address, port, prefix) as process:
+        yield S3Server(served, config, f"http://{address}:{port}", process)
 
 
 def with_newer_rclone(folder: Path) -> Path:

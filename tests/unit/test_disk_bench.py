@@ -18,8 +18,9 @@ from tests.benchmarks.disk.cases import (
     cells_of,
     estimate_s,
 )
+from tests.benchmarks.disk.dataset import make_dataset
 from tests.benchmarks.disk.document import END, beginning, tables, write_document
-from tests.benchmarks.disk.files import difference, make_dataset, remove
+from tests.benchmarks.disk.files import difference, remove
 from tests.benchmarks.disk.inside import LineOrder, run_line
 from tests.benchmarks.disk.results import Ran, Results, Session, Swept, cell_key
 from tests.benchmarks.disk.running import default_line, is_complete

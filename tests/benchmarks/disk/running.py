@@ -20,7 +20,7 @@ import msgspec
 from advisor.domain.space import Setting
 from tests.benchmarks.disk.cases import BEFORE, RATE, Case, Plan
 from tests.benchmarks.disk.cell_lines import Wanted
-from tests.benchmarks.disk.files import make_dataset, remove
+from tests.benchmarks.disk.dataset import make_dataset
 from tests.benchmarks.disk.results import Ran, Results, Session
 from tests.benchmarks.disk.sessions import cells_of, session_of
 from tests.benchmarks.disk.shell import Shell
@@ -56,9 +56,9 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
                     continue
                 with _timed(case, f"session {method}", results):
                     results.add(_advise(lab, case, plan, method, data, place))
-                remove(target)
+                place.clear(target)
             with lab.running([sys.executable, "-m", "tests.benchmarks.disk.inside"]) as process:
-                shell = Shell(process, data, target, case.rtt_s)
+                shell = Shell(process, data, target, case.rtt_s, place.clear)
                 with _timed(case, "lines", results):
                     _run_lines(shell, case, plan, results)
                 if plan.sweep and advised(case, results):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -17,22 +18,31 @@ CUT = "cut"
 
 
 class Shell:
-    """Runs lines there that move `data` to `target`, on a path with this round-trip time."""
+    """Runs lines there that move `data` to `target`, on a path with this round-trip time.
+
+    `clear`: removes what is at the target.
+    """
 
     def __init__(
-        self, process: subprocess.Popen[str], data: Path, target: Path, rtt_s: float
+        self,
+        process: subprocess.Popen[str],
+        data: Path,
+        target: Path,
+        rtt_s: float,
+        clear: Callable[[Path], None] = remove,
     ) -> None:
         self._process = process
         self._data = data
         self._target = target
         self._rtt_s = rtt_s
+        self._clear = clear
 
     def run(self, line: str, ceiling_s: float = _PATIENCE_S) -> tuple[float, str]:
         """How long the line took, with nothing at its target before, in seconds.
 
         And why that does not count: it failed, was `CUT`, or the files are not the same; or "".
         """
-        remove(self._target)
+        self._clear(self._target)
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin
         assert stdout

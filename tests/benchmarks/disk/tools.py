@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from advisor.lab.state import LabFolder
+from tests.benchmarks.disk.files import remove
 from tests.benchmarks.wan.hosts import Lab
 from tests.s3_server import NEWER_RCLONE, S5CMD, s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import ssh_server, ssh_that_knows
@@ -21,11 +22,15 @@ from tests.xrootd_server import xrootd_server
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the files go. `server`: what `--server` gets, "" for what the lab says itself."""
+    """Where the files go. `server`: what `--server` gets, "" for what the lab says itself.
+
+    `clear`: removes what is there, and has the server notice.
+    """
 
     target: Path
     server: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    clear: Callable[[Path], None] = remove
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +101,13 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
     prefix = lab.command([], host="far")
     with (
         tempfile.TemporaryDirectory() as base,
-        s3_server(
-            *(folder, lab.far_address, _PORT, prefix),
-            # It sees at once what a run's end has removed: else rclone skips files that are gone.
-            options=["--dir-cache-time", "0s"],
-        ) as store,
+        s3_server(folder, lab.far_address, _PORT, prefix) as store,
     ):
+
+        def clear(target: Path) -> None:
+            remove(target)
+            store.read_folders_again()  # Else rclone skips files that are gone.
+
         is_rclone = program == "rclone"
         programs = (with_newer_rclone if is_rclone else with_s5cmd)(Path(base))
         path = {"PATH": f"{programs}:{os.environ['PATH']}"}
@@ -111,6 +117,7 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
             store.served / "bucket" / "arrived",
             "mine:bucket/arrived" if is_rclone else f"{store.url}/bucket/arrived",
             {**(store.environment if is_rclone else own), **path},
+            clear=clear,
         )
 
 
