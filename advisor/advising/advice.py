@@ -34,7 +34,7 @@ from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of
 from advisor.models.ceiling import held, link_ceiling
-from advisor.models.comparison import PRACTICALLY_SAME, TYPICAL_SPREAD
+from advisor.models.comparison import TYPICAL_SPREAD
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
 from advisor.models.limits import binding_limits, holding, measured_limits
@@ -344,7 +344,8 @@ def _against(ranking: Ranking, index: int) -> str:
         return f"against the {name}: {figures}, no clear difference"
     if ratio.value > 1:
         return f"against the {name}: {figures}, a significant difference"
-    return f"the {name} is faster by less than {PRACTICALLY_SAME:.0%} ({figures}), and costs more"
+    most = comparison.same.practically
+    return f"the {name} is faster by less than {most:.0%} ({figures}), and costs more"
 
 
 def command_request(

@@ -1,6 +1,6 @@
 """Chooses the setting to advise, and compares it with the others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.advising.contenders import (
     Candidate,
@@ -10,15 +10,16 @@ from advisor.advising.contenders import (
     named,
     rank_contenders,
 )
-from advisor.advising.judging import comparable, least_spread, whole_error
+from advisor.advising.judging import comparable, whole_error
 from advisor.advising.standing import Place, Standing
 from advisor.domain.events import PastResult
+from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Space
-from advisor.models.ceiling import ceiling_of, link_ceiling
-from advisor.models.comparison import MEMORY_TO_MEMORY
+from advisor.models.ceiling import Ceiling, ceiling_of, link_ceiling
+from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import flow_names
 
@@ -45,10 +46,11 @@ def ranking_of(
     compared = comparable(request, probes)
     met = contenders(compared, past, spaces)
     if request.tool:
-        ceiling = link_ceiling(path, max((c.mean_bps for c in met), default=0.0))
-        # A slice stands for the whole dataset, so what its receiver saw is not the limit.
+        ceiling = _ceiling_of_tool(request.tool, path, probes)
         errors = {c.key: whole_error(request, compared, c.subject, c.setting) for c in met}
-        return rank_contenders(met, spaces, least_spread(request), ceiling=ceiling, errors=errors)
+        return rank_contenders(
+            met, spaces, SLICE_SPREAD, same=SAME_FILES, ceiling=ceiling, errors=errors
+        )
     standing = standing_of(request, path, compared, spaces)
     chosen = standing.chosen
     if chosen is None:
@@ -68,8 +70,20 @@ def ranking_of(
     )
 
 
-def _measured(probes: Sequence[ProbeRecord]) -> Iterator[Measurement]:
+def _measured(probes: Iterable[ProbeRecord]) -> Iterator[Measurement]:
     return (probe.result for probe in probes if isinstance(probe.result, Measurement))
+
+
+def _ceiling_of_tool(tool: str, path: PathFacts, probes: Sequence[ProbeRecord]) -> Ceiling | None:
+    """What limits a prediction of the whole dataset: what the network alone and slices have shown.
+
+    Slices alone show no ceiling: their rate may include what the tool needs to begin.
+    """
+    alone = list(_measured(probe for probe in probes if probe.stage == NETWORK))
+    slices = list(_measured(probe for probe in probes if probe.subject == tool))
+    if alone:
+        return ceiling_of(path, [*alone, *slices], SLICE_SPREAD)
+    return link_ceiling(path, max((one.throughput_bps for one in slices), default=0.0))
 
 
 def _with(chosen: Place, met: list[Candidate], probes: Sequence[ProbeRecord]) -> list[Candidate]:

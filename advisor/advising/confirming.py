@@ -5,9 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from advisor.advising.contenders import Candidate, contenders, rank_contenders
+from advisor.advising.choosing import ranking_of
+from advisor.advising.contenders import Candidate, Ranking, contenders
 from advisor.advising.context import Context
-from advisor.advising.judging import comparable, least_spread
+from advisor.advising.judging import comparable
 from advisor.advising.profiling import CONFIRM
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
@@ -60,19 +61,13 @@ async def _rounds(
             await context.record(
                 await context.measure(candidate.subject, candidate.setting, purpose)
             )
-        met = contenders(comparable(context.request, context.probes), past, spaces)
-        spread = least_spread(context.request)
-        if round_ + 1 >= _LEAST_ROUNDS and _is_decided(met, spaces, spread):
+        ranking = ranking_of(context.request, context.path, context.probes, past, spaces)
+        if round_ + 1 >= _LEAST_ROUNDS and ranking and _is_decided(ranking):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
 
 
-def _is_decided(
-    candidates: Sequence[Candidate], spaces: Mapping[str, Space], spread: float
-) -> bool:
-    ranking = rank_contenders(candidates, spaces, spread)
-    if ranking is None:
-        return False
+def _is_decided(ranking: Ranking) -> bool:
     comparison = ranking.comparison
     best = comparison.order()[0]
     return all(comparison.settled(best, i) for i in range(len(ranking.candidates)) if i != best)

@@ -11,8 +11,16 @@ from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, processes_of, setting_key
-from advisor.models.ceiling import Ceiling, bounded_ratio, held
-from advisor.models.comparison import LEAST_SPREAD, AssumedSpread, Comparison, widened
+from advisor.models.ceiling import Ceiling, bounded_ratio, held, share_possible
+from advisor.models.comparison import (
+    LEAST_SPREAD,
+    SAME_STREAMS,
+    AssumedSpread,
+    Comparison,
+    Sameness,
+    scaled,
+    widened,
+)
 from advisor.traits import transport_traits
 
 # After one probe each, a setting this close to the best may be as good.
@@ -228,8 +236,13 @@ class Ranking(msgspec.Struct, frozen=True):
         """
         ratio = self.comparison.ratio(index, to)
         if any(self.candidates[one].role.startswith("default") for one in (index, to)):
+            share = self._share_possible(index) / self._share_possible(to)
+            ratio = scaled(ratio, share)
             ratio = widened(ratio, math.hypot(self.errors[index], self.errors[to]))
         return bounded_ratio(ratio, self.ceiling, self.comparison.mean(to))
+
+    def _share_possible(self, index: int) -> float:
+        return share_possible(self.ceiling, self.comparison.mean(index))
 
     @property
     def gain(self) -> Estimate | None:
@@ -264,13 +277,14 @@ def rank_contenders(
     chosen: Key | None = None,
     alike: Collection[Key] = (),
     assumed: AssumedSpread | None = None,
+    same: Sameness = SAME_STREAMS,
     ceiling: Ceiling | None = None,
     errors: Mapping[Key, float] | None = None,
 ) -> Ranking | None:
     """Choose the cheapest of those not distinguishable from the best; None if there are none.
 
     `chosen`: the choice, if it is made already. `ceiling`: of all estimates. `errors`: see
-    `Ranking`. `least_spread`, `alike`, `assumed`: see `Comparison`.
+    `Ranking`. `least_spread`, `alike`, `assumed`, `same`: see `Comparison`.
     """
     measured = [c for c in candidates if c.sampled_bps]
     if not measured:
@@ -281,6 +295,7 @@ def rank_contenders(
         least_spread,
         alike=[i for i, c in enumerate(measured) if c.key in alike],
         assumed=assumed,
+        same=same,
     )
     equals = [i for i, c in enumerate(measured) if c.key == chosen] or comparison.same_as_best()
     index = min(equals, key=lambda i: cost(measured[i], spaces))

@@ -16,7 +16,6 @@ from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
-from advisor.models.comparison import LEAST_SPREAD, SLICE_SPREAD
 from advisor.models.slicing import whole_bps
 from advisor.models.transfer_cost import CostModel, Moved
 from advisor.runtime.request import AdviceRequest
@@ -104,11 +103,6 @@ def cost_model(
         and isinstance(probe.result.work, Work)
     ]
     return model.fit([*moved, *more])
-
-
-def least_spread(request: AdviceRequest) -> float:
-    """The least relative spread: no probe predicts a transfer better than this."""
-    return SLICE_SPREAD if request.tool else LEAST_SPREAD
 
 
 def whole_error(

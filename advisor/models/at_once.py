@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from advisor.domain.advice import Estimate
-from advisor.models.comparison import PRACTICALLY_SAME, Comparison
+from advisor.models.comparison import Comparison
 
 
 class Together(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ def compare_at_once(
         at_once=[beside.mean(number) for number in numbers],
         total=_within(compared.next_one(all_of_them), most_bps),
         gain=gain,
-        adds=repeated and gain.interval[0] > 1 and gain.value > 1 + PRACTICALLY_SAME,
+        adds=repeated and gain.interval[0] > 1 and gain.value > 1 + compared.same.practically,
         settled=repeated and compared.settled(all_of_them, best),
     )
 

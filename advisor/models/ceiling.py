@@ -5,7 +5,7 @@ The lowest of what is known counts:
 - the rate that was reserved (`--bandwidth`) and the speed of the slower link, less the headers of
   each packet: 40 bytes of IPv4 and TCP and 12 of the timestamps option;
 - the highest rate that a receiver has ever seen on this path over a window of some round trips,
-  with its error.
+  with its error. From disk to disk that is what the network alone or a slice has shown.
 
 The first is a fact about the path, and ends a search that reaches it. The second is what was seen:
 a transfer may find a better hour, but no probe supports such a promise.
@@ -42,12 +42,20 @@ class Ceiling(msgspec.Struct, frozen=True):
 
 
 def held(ceiling: Ceiling | None, estimate: Estimate) -> Estimate:
-    """An estimate of a rate in bit/s, cut off at the ceiling."""
+    """An estimate of a rate in bit/s, cut off at the ceiling.
+
+    One beyond it is too high by that factor, and so is its lower end.
+    """
     if ceiling is None:
         return estimate
     lower, upper = estimate.interval
-    most = ceiling.bps
-    return Estimate(min(estimate.value, most), (min(lower, most), min(upper, most)))
+    share = share_possible(ceiling, estimate)
+    return Estimate(estimate.value * share, (lower * share, min(upper, ceiling.bps)))
+
+
+def share_possible(ceiling: Ceiling | None, estimate: Estimate) -> float:
+    """The share of an estimate that the ceiling allows, 1 where it is below."""
+    return min(1.0, ceiling.bps / estimate.value) if ceiling else 1.0
 
 
 def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:

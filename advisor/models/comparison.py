@@ -45,12 +45,22 @@ _FEW_DEGREES: Final = 3
 """With fewer degrees a spread is unreliable: two probes may differ or agree by chance. The missing
 degrees are filled up with the typical spread."""
 
-PRACTICALLY_SAME: Final = 0.03
-"""A difference not worth more streams, memory or another protocol, even when it is real."""
 
-PERHAPS_SAME: Final = 0.05
-"""A difference not worth them unless the data show that it is real. It bounds what noise may hide:
-with few probes, even settings that differ by a third show no clear difference."""
+class Sameness(msgspec.Struct, frozen=True):
+    """Which differences are not worth more streams, memory or another protocol, as fractions.
+
+    `practically`: even when they are real. `perhaps`: unless the data show that they are real. It
+    bounds what noise may hide: with few probes, even settings that differ by a third show no clear
+    difference.
+    """
+
+    practically: float
+    perhaps: float
+
+
+SAME_STREAMS: Final = Sameness(0.03, 0.05)
+SAME_FILES: Final = Sameness(0.02, 0.02)
+"""For tools: a large dataset takes hours, and more files at a time cost little beside that."""
 
 
 def _student(degrees: float) -> float:
@@ -88,7 +98,7 @@ class Comparison:
     since UDT on a busy host varies several times as much as TCP. Without it all settings form one
     group. `least_spread`: lower bound of the spread, as a fraction. `alike`: settings that the path
     limits to the same rate: each is a repeat of the others. `assumed`: what is supposed of the
-    spread, None for the rules of `TYPICAL_SPREAD`.
+    spread, None for the rules of `TYPICAL_SPREAD`. `same`: when the cheaper setting is chosen.
     """
 
     def __init__(
@@ -99,7 +109,9 @@ class Comparison:
         *,
         alike: Collection[int] = (),
         assumed: AssumedSpread | None = None,
+        same: Sameness = SAME_STREAMS,
     ) -> None:
+        self.same = same
         if not samples or any(not s or min(s) <= 0 for s in samples):
             raise ValueError("every setting needs at least one throughput above zero")
         self._logs = [[math.log(v) for v in s] for s in samples]
@@ -155,7 +167,7 @@ class Comparison:
     def settled(self, index: int, other: int) -> bool:
         """Whether more repeats would change nothing: clearly different, or about the same."""
         lower, upper = self.ratio(index, other).interval
-        near = lower > 1 - PRACTICALLY_SAME and upper < 1 + PRACTICALLY_SAME
+        near = lower > 1 - self.same.practically and upper < 1 + self.same.practically
         return near or lower > 1 or upper < 1
 
     def order(self) -> list[int]:
@@ -163,17 +175,14 @@ class Comparison:
         return sorted(range(len(self._means)), key=lambda i: -self._means[i])
 
     def same_as_best(self) -> list[int]:
-        """The best setting and those to be treated as equal to it.
-
-        Their means are at most 3 % below the best, or at most 5 % without a clear difference.
-        """
+        """The best setting and those to be treated as equal to it: see `Sameness`."""
         best = self.order()[0]
         return [i for i in range(len(self._means)) if self._is_same(i, best)]
 
     def _is_same(self, index: int, best: int) -> bool:
         behind = 1 - math.exp(self._means[index] - self._means[best])
-        return behind <= PRACTICALLY_SAME or (
-            behind <= PERHAPS_SAME and not self.told_apart(index, best)
+        return behind <= self.same.practically or (
+            behind <= self.same.perhaps and not self.told_apart(index, best)
         )
 
 
@@ -183,6 +192,12 @@ def widened(estimate: Estimate, spread: float) -> Estimate:
         math.log(estimate.interval[1] / estimate.interval[0]) / 2, NINE_OF_TEN * spread
     )
     return _back(math.log(estimate.value), log_half)
+
+
+def scaled(estimate: Estimate, factor: float) -> Estimate:
+    """An estimate and its interval, times a factor that is known exactly."""
+    lower, upper = estimate.interval
+    return Estimate(estimate.value * factor, (lower * factor, upper * factor))
 
 
 def ratio_of_means(one: Estimate, other: Estimate) -> Estimate:

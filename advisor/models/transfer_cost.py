@@ -7,8 +7,12 @@ a rate of its own, set by its window or by losses; and all share the path. With 
 over p streams each:
 
     work     = files × overhead(p) + bytes ÷ min(p × stream rate, path's rate)    in worker seconds
-    seconds  = start + c × session + end
-               + soft maximum of (work ÷ c, bytes ÷ path's rate, files × turn)
+    moving   = soft maximum of (work ÷ c, bytes ÷ path's rate, files × turn) + end
+               + (min(c, c that fill the path) − 1) × session(p)
+    seconds  = start + soft maximum of (moving, (c − 1) × session(p))
+
+Sessions begin one after another, and the first ones move files meanwhile. Those that begin on a
+full path delay nothing, but the transfer is not over before the last one has begun.
 
 `turn` is what a file costs while no other one may begin, however many are under way: a lock of the
 tool, or the rate at which the destination makes files.
@@ -284,7 +288,8 @@ def _log_seconds(rows: _Rows, values: Array) -> Array:
     own_values = np.exp(values.T[:_OWN])[..., None]
     link, stream, start, ramp, session, file, by_streams, turn = own_values
     own = np.exp(values[..., _OWN:] @ rows.groups.T)
-    file_s = own * file * (1 + by_streams * np.log2(rows.streams))
+    more_streams = 1 + by_streams * np.log2(rows.streams)
+    file_s, session_s = own * file * more_streams, session * more_streams
     byte_s = 8 * _soft_maximum(1 / (rows.streams * stream), 1 / link)
     busy_s = rows.files * file_s + rows.total_bytes * byte_s
     longest_s = file_s + rows.largest_bytes * byte_s
@@ -296,7 +301,10 @@ def _log_seconds(rows: _Rows, values: Array) -> Array:
     end_s = rows.is_whole * (1 - alone) * residual_s
     flowing_s = _soft_maximum(busy_s / rows.workers, rows.total_bytes * 8 / link)
     flowing_s = _soft_maximum(flowing_s, rows.files * turn) + end_s
-    logs: Array = np.log(start + ramp + session * (rows.workers - 1) + flowing_s)
+    filling = np.minimum(rows.workers, np.maximum(1.0, busy_s * link / (8 * rows.total_bytes)))
+    moving_s = flowing_s + session_s * (filling - 1)
+    moving_s = _soft_maximum(moving_s, session_s * (rows.workers - 1))
+    logs: Array = np.log(start + ramp + moving_s)
     return logs
 
 

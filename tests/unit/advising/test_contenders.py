@@ -1,6 +1,7 @@
 """Who meets in the closing comparison, and who wins it."""
 
 import msgspec
+import pytest
 
 from advisor import registry
 from advisor.advising.contenders import candidates_of, contenders, rank_contenders, select
@@ -9,6 +10,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult, Purpose
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
+from advisor.models.ceiling import Ceiling
 from advisor.testing.samples import a_path, failed, measured
 
 PAIR = Pair("a", "b")
@@ -214,3 +216,20 @@ def test_a_default_that_a_search_recommends_leaves_the_other_defaults_as_measure
     found = select(candidates_of([default, globus, again, lucky]), [], SPACES)
     assert found[0].setting == tcp(16, 0)
     assert {c.role for c in found} >= {"default", "Globus default"}
+
+
+def test_a_rate_beyond_the_path_is_no_gain_either() -> None:
+    probes = [BASELINE, probe("tcp", tcp(16), 5.0)]
+    probes += confirmed(DEFAULT, "default", 1, 1, 1) + confirmed(tcp(16), "best", 5, 5, 5)
+    met = contenders(probes, [], SPACES)
+    free, held = (
+        rank_contenders(met, SPACES, ceiling=one) for one in (None, Ceiling(4e9, "the link"))
+    )
+    assert free
+    assert held
+    assert free.gain
+    assert held.gain
+    assert held.gain.value == pytest.approx(0.8 * free.gain.value)
+    assert held.gain.interval[0] == pytest.approx(0.8 * free.gain.interval[0])
+    assert held.expected.value == 4e9
+    assert held.expected.interval[0] < 4e9 == held.expected.interval[1]

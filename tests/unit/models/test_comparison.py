@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from advisor.models.comparison import Comparison
+from advisor.models.comparison import SAME_FILES, Comparison
 
 
 def repeats(mean_bps: float, spread: float, count: int, rng: np.random.Generator) -> list[float]:
@@ -58,6 +58,13 @@ def test_four_percent_are_the_same_only_where_noise_may_be_the_reason() -> None:
     noisy = Comparison([[1.00e9, 1.15e9, 0.86e9], [0.96e9, 1.10e9, 0.82e9]])
     assert quiet.same_as_best() == [0]
     assert noisy.same_as_best() == [0, 1]
+
+
+def test_of_files_four_percent_are_never_the_same() -> None:
+    noisy = [[1.00e9, 1.15e9, 0.86e9], [0.96e9, 1.10e9, 0.82e9]]
+    near = [[1.00e9, 1.15e9, 0.86e9], [0.99e9, 1.14e9, 0.85e9]]
+    assert Comparison(noisy, same=SAME_FILES).same_as_best() == [0]
+    assert Comparison(near, same=SAME_FILES).same_as_best() == [0, 1]
 
 
 def test_equal_settings_are_settled_when_known_well() -> None:

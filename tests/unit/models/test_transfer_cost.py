@@ -60,6 +60,19 @@ def test_more_files_at_a_time_hide_what_files_cost_until_the_path_is_full() -> N
     assert seconds[5] == pytest.approx(seconds[6], rel=0.15)
 
 
+def test_sessions_that_begin_on_a_full_path_cost_nothing() -> None:
+    """They begin one after another, 0.04 s each, and a slice is not over before the last has."""
+    sessions = {8: 0.3, 32: 1.3, 64: 2.6}
+    probes = [
+        _moved({"concurrency": n, "parallelism": 1}, files, 1 + max(sessions[n], files / 50))
+        for n, files in ((8, 100), (64, 50), (32, 100), (8, 200), (64, 300))
+    ]
+    model = CostModel(0.01, {1: 3.9e8, 8: 4e8}).fit(probes)
+    for probe in probes:
+        whole_s, _ = _whole_s(model, probe, Work.of_sizes([10**6] * 2000))
+        assert whole_s == pytest.approx(41, rel=0.08)
+
+
 def test_files_that_begin_one_after_another_are_noticed_at_any_concurrency() -> None:
     # 1 s of start, 0.05 s for each file, however many are under way.
     some: list[Setting] = [{"concurrency": n, "parallelism": 1} for n in (4, 16, 64)]
