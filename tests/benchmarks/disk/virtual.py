@@ -309,7 +309,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cases", type=int, default=100, help="how many [100]")
-    parser.add_argument("--first", type=int, default=2000, help="number of the first one [2000]")
+    parser.add_argument("--first", type=int, default=3100, help="number of the first one [3100]")
     parser.add_argument(
         "--whole-files", action="store_true", help="with a tool that cuts no file, as rsync"
     )
