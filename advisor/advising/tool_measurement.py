@@ -47,6 +47,19 @@ def measurement_of(ran: Ran) -> Measurement:
     )
 
 
+def with_moved(ran: Ran, moved_bytes: int) -> Ran:
+    """The run with so many bytes, if it saw fewer: evenly over its time."""
+    if moved_bytes <= ran.moved_bytes:
+        return ran
+    seen = ran.intervals or [Interval(0.0, ran.elapsed_s, 0)]
+    totals = [round(moved_bytes * one.end_s / seen[-1].end_s) for one in seen]
+    intervals = [
+        Interval(one.start_s, one.end_s, total - before)
+        for one, before, total in zip(seen, [0, *totals[:-1]], totals, strict=True)
+    ]
+    return msgspec.structs.replace(ran, moved_bytes=moved_bytes, intervals=intervals)
+
+
 def with_write_back(measurement: Measurement, moved_bytes: int, written_s: float) -> Measurement:
     """The measurement as if its data had flowed until they were on the disk, `written_s` later."""
     bits = moved_bytes * 8

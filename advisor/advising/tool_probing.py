@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import math
 import posixpath
 import tempfile
@@ -17,6 +18,7 @@ from advisor.advising.tool_measurement import (
     ProbeFailed,
     measurement_of,
     peak_bps,
+    with_moved,
     with_write_back,
 )
 from advisor.agent.client import AgentLink
@@ -345,6 +347,8 @@ class ToolProber:
             if trouble:
                 raise ProbeFailed(trouble.kind, trouble.message)
             await _check_sizes(link, taken.pieces)
+        elif not self._keeps_names:
+            ran = await self._with_arrived(link, setting, taken, ran)
         measurement = msgspec.structs.replace(
             measurement_of(ran), work=await self._work(link, taken, ran)
         )
@@ -354,6 +358,20 @@ class ToolProber:
             measurement = with_write_back(measurement, ran.moved_bytes, written_s)
         self._peak_bps = max(self._peak_bps, peak_bps(ran.intervals))
         return measurement
+
+    async def _with_arrived(
+        self, link: AgentLink, setting: Setting, taken: _Slice, ran: Ran
+    ) -> Ran:
+        """A stopped run, with what is at the destination.
+
+        A tool that opens a connection for each small file closes it before anything is
+        acknowledged, so that nobody saw these bytes pass.
+        """
+        sizes = await link.sizes([piece.target for piece in taken.pieces])
+        begun = sum(1 for _ in itertools.takewhile(lambda size: size is not None, sizes))
+        # Of those under way the size may precede the content.
+        complete = taken.pieces[: max(0, begun - int(setting.get("concurrency", 1)))]
+        return with_moved(ran, sum(piece.size_bytes for piece in complete))
 
     async def _work(self, link: AgentLink, taken: _Slice, ran: Ran) -> Work:
         """What was moved; of a tool with an order of its own, stopped, file by file."""

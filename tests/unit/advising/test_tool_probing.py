@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from advisor import registry
-from advisor.advising.tool_measurement import measurement_of, with_write_back
+from advisor.advising.tool_measurement import measurement_of, with_moved, with_write_back
 from advisor.advising.tool_probing import ToolProber
 from advisor.api.tool import Piece
 from advisor.domain.dataset import Dataset
@@ -149,6 +149,59 @@ async def test_of_a_stopped_tool_with_an_order_of_its_own_each_file_is_counted(
     assert found.work.is_cut
     assert found.work.files == pytest.approx(5 + 1.1)
     assert found.work.total_bytes == 16_000
+
+
+def test_what_nobody_saw_pass_counts_evenly() -> None:
+    ran = msgspec.structs.replace(_ran([0.1, 0, 0, 0]), status=None)
+    found = with_moved(ran, 800_000)
+    assert found.moved_bytes == 800_000
+    assert [one.received_bytes for one in found.intervals] == [200_000] * 4
+    assert [one.end_s for one in found.intervals] == [one.end_s for one in ran.intervals]
+    assert with_moved(ran, 99_999) == ran
+    unseen = msgspec.structs.replace(ran, moved_bytes=0, intervals=[])
+    assert measurement_of(with_moved(unseen, 700_000)).throughput_bps == pytest.approx(
+        700_000 * 8 / ran.elapsed_s
+    )
+
+
+class _TheFirst:
+    """A destination with the first so many files, all of their full size, and no others."""
+
+    def __init__(self, here: int) -> None:
+        self._here = here
+
+    async def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        return [1000 if number < self._here else None for number in range(len(paths))]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("concurrency", "here", "complete"), [(1, 8, 7), (4, 8, 4), (4, 3, 0), (1, 0, 0)]
+)
+async def test_of_a_stopped_tool_the_files_count_that_were_moved_unseen(
+    tmp_path: Path, concurrency: int, here: int, complete: int
+) -> None:
+    """Those under way do not: a server may give them their size at once."""
+    for number in range(20):
+        (tmp_path / str(number)).write_bytes(b"x" * 1000)
+    request = AdviceRequest(
+        destination=Endpoint("dtn2"),
+        tool="globus-url-copy",
+        dataset=Dataset(total_bytes=20_000, path=str(tmp_path), files=20, sizes=((9, 20, 20_000),)),
+        destination_path="/store/",
+    )
+    prober = ToolProber.of(registry.transfer_tool("globus-url-copy"), request, a_path(), 20_000, 4)
+    prober._scratch = "/store/.advisor-1"
+    setting: Setting = {"concurrency": concurrency, "parallelism": 1}
+    taken = prober._slice(setting)
+    assert len(taken.pieces) == 20
+    link: Any = _TheFirst(here)
+    seen = msgspec.structs.replace(_ran([0.0005, 0, 0, 0]), status=None)
+    found = await prober._outcome(link, setting, taken, seen)
+    prober._own_folder.cleanup()
+    assert found.work
+    assert found.work.is_cut
+    assert found.work.total_bytes == max(500, 1000 * complete)
 
 
 @pytest.mark.parametrize(
