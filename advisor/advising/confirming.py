@@ -61,8 +61,10 @@ async def _rounds(
             await context.record(
                 await context.measure(candidate.subject, candidate.setting, purpose)
             )
+        if round_ + 1 < _LEAST_ROUNDS:
+            continue
         ranking = ranking_of(context.request, context.path, context.probes, past, spaces)
-        if round_ + 1 >= _LEAST_ROUNDS and ranking and _is_decided(ranking):
+        if ranking and _is_decided(ranking):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
 

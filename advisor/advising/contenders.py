@@ -281,7 +281,7 @@ def rank_contenders(
     ceiling: Ceiling | None = None,
     errors: Mapping[Key, float] | None = None,
 ) -> Ranking | None:
-    """Choose the cheapest of those not distinguishable from the best; None if there are none.
+    """Choose the cheapest of those to be treated as equal to the best; None if there are none.
 
     `chosen`: the choice, if it is made already. `ceiling`: of all estimates. `errors`: see
     `Ranking`. `least_spread`, `alike`, `assumed`, `same`: see `Comparison`.

@@ -69,6 +69,20 @@ def test_data_count_when_they_are_on_the_disk() -> None:
     assert with_write_back(buffered, ran.moved_bytes, 0.0) == buffered
 
 
+def _prober(tool: str, dataset: Dataset, most_bytes: int, *, keep: bool = False) -> ToolProber:
+    """Of a session that moves it to the folder /store, up to four files at a time."""
+    request = AdviceRequest(
+        destination=Endpoint("dtn2"),
+        tool=tool,
+        dataset=dataset,
+        destination_path="/store/",
+        keep=keep,
+    )
+    prober = ToolProber.of(registry.transfer_tool(tool), request, a_path(), most_bytes, 4)
+    prober._scratch = "/store/.advisor-1"
+    return prober
+
+
 class _Destination:
     """Writes back at this pace, and knows no sizes but the right ones."""
 
@@ -126,19 +140,13 @@ async def test_of_a_stopped_tool_with_an_order_of_its_own_each_file_is_counted(
     for number in range(5):
         (tmp_path / f"{number}.small").write_bytes(b"x" * 1000)
         (tmp_path / f"{number}.large").write_bytes(b"x" * 10_000)
-    request = AdviceRequest(
-        destination=Endpoint("dtn2"),
-        tool="rsync",
-        dataset=Dataset(
-            total_bytes=55_000,
-            path=str(tmp_path),
-            files=10,
-            sizes=((9, 5, 5000), (13, 5, 50_000)),
-        ),
-        destination_path="/store/",
+    dataset = Dataset(
+        total_bytes=55_000,
+        path=str(tmp_path),
+        files=10,
+        sizes=((9, 5, 5000), (13, 5, 50_000)),
     )
-    prober = ToolProber.of(registry.transfer_tool("rsync"), request, a_path(), 55_000, 4)
-    prober._scratch = "/store/.advisor-1"
+    prober = _prober("rsync", dataset, 55_000)
     setting: Setting = {"concurrency": 4, "parallelism": 1}
     taken = prober._slice(setting)
     link: Any = _SmallOnesFirst()
@@ -184,14 +192,9 @@ async def test_of_a_stopped_tool_the_files_count_that_were_moved_unseen(
     """Those under way do not: a server may give them their size at once."""
     for number in range(20):
         (tmp_path / str(number)).write_bytes(b"x" * 1000)
-    request = AdviceRequest(
-        destination=Endpoint("dtn2"),
-        tool="globus-url-copy",
-        dataset=Dataset(total_bytes=20_000, path=str(tmp_path), files=20, sizes=((9, 20, 20_000),)),
-        destination_path="/store/",
-    )
-    prober = ToolProber.of(registry.transfer_tool("globus-url-copy"), request, a_path(), 20_000, 4)
-    prober._scratch = "/store/.advisor-1"
+    sizes = ((9, 20, 20_000),)
+    dataset = Dataset(total_bytes=20_000, path=str(tmp_path), files=20, sizes=sizes)
+    prober = _prober("globus-url-copy", dataset, 20_000)
     setting: Setting = {"concurrency": concurrency, "parallelism": 1}
     taken = prober._slice(setting)
     assert len(taken.pieces) == 20
@@ -228,18 +231,10 @@ def test_all_is_moved_where_it_fits_and_leaves_nothing(
         files=10,
         sizes=((9, 5, 5000), (13, 5, 50_000)),
     )
-    request = AdviceRequest(
-        destination=Endpoint("dtn2"),
-        tool="rclone",
-        dataset=dataset,
-        destination_path="/store/",
-        keep=keep,
-    )
-    prober = ToolProber.of(registry.transfer_tool("rclone"), request, a_path(), 10_000, 4)
+    prober = _prober("rclone", dataset, 10_000, keep=keep)
     prober.whole_bytes = whole_bytes
     prober.expect_by(lambda settings: [1e6 for _ in settings], lambda: 60.0)
     assert prober.can_move_all == can
-    prober._scratch = "/store/.advisor-1"
     setting: Setting = {"concurrency": 2}
     assert len(prober._slice(setting).pieces) < 10, "nothing is known before the first probe"
     prober._last_s = 1.0
