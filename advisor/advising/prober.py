@@ -33,8 +33,10 @@ _READY_S: Final = 10.0
 _CONNECT_S: Final = 5.0
 # Streams connect one after the other; each takes one round trip, or two.
 _ROUND_TRIPS_A_STREAM: Final = 2
-# When the sender fails first, the receiver may know the reason: wait for its report.
+# When one end fails first, the other may know the reason: wait for its report.
 _EXPLAIN_S: Final = 0.5
+_CONSEQUENCES: Final = {FailureKind.RESET, FailureKind.PEER_GONE}
+"""What one end sees when the other has failed."""
 
 
 class Watcher(msgspec.Struct, frozen=True):
@@ -346,14 +348,14 @@ class Probe:
         over = asyncio.create_task(self._course.meeting.over.wait())
         tasks = [receiver, sender, over]
         try:
-            done, _ = await asyncio.wait(
+            await asyncio.wait(
                 tasks, timeout=self._request.ceiling_s, return_when=asyncio.FIRST_COMPLETED
             )
-            if sender in done and not receiver.done():
-                await asyncio.wait([receiver], timeout=_EXPLAIN_S)
-            for task in tasks:
-                if task.done():
-                    task.result()
+            if receiver.done() or sender.done():
+                await asyncio.wait([receiver, sender], timeout=_EXPLAIN_S)
+            causes = [cause for task in tasks if task.done() and (cause := task.exception())]
+            if causes:
+                raise min(causes, key=_is_consequence)
         finally:
             for task in tasks:
                 task.cancel()
@@ -378,6 +380,10 @@ class Probe:
                     raise _failure(report.kind, report.message)
         # It ended without a failure: the last data may arrive before the time limit.
         await self._course.meeting.over.wait()
+
+
+def _is_consequence(cause: BaseException) -> bool:
+    return isinstance(cause, _Failed) and cause.kind in _CONSEQUENCES
 
 
 def _failure(kind: FailureKind | None, message: str) -> _Failed:
