@@ -189,22 +189,28 @@ class Lab:
         streams: int = 1,
         window_bytes: int = 0,
     ) -> float:
-        """The program's own rate as the receiver has it, in bit/s; 0 if it failed.
+        """The program's own rate as the receiver has it, in bit/s. Raises Trouble if it fails.
 
         `window_bytes`: the buffers of both ends; 0 leaves them to the kernels.
         """
         port = ["-p", str(_PORT)]
-        with self.running(["iperf3", "-s", "-1", *port], host="far"):
-            time.sleep(0.5)
+        with self.running(["iperf3", "-s", "-1", "--forceflush", *port], host="far") as server:
+            _await_line(server, "listening")
             client = ["iperf3", "-c", "far", *port, "-J", "-C", congestion]
             client += ["-O", str(start_s), "-t", str(counted_s), "-P", str(streams)]
             client += ["-w", str(window_bytes)] if window_bytes else []
             with self.running(client) as process:
                 output, _ = process.communicate(timeout=start_s + counted_s + 60)
-        try:
-            return float(json.loads(output)["end"]["sum_received"]["bits_per_second"])
-        except (ValueError, KeyError):
-            return 0.0
+        told = json.loads(output or "{}")
+        if "error" in told or "sum_received" not in told.get("end", {}):
+            raise Trouble(f"iperf3: {told.get('error', 'it ended without a result')}")
+        return float(told["end"]["sum_received"]["bits_per_second"])
+
+
+def _await_line(process: subprocess.Popen[str], word: str) -> None:
+    """Until the program prints a line with this word. Raises Trouble if it ends before."""
+    if not any(word in line for line in process.stdout or ()):
+        raise Trouble(f"{process.args} ended before it printed {word!r}")
 
 
 @contextlib.contextmanager
