@@ -16,7 +16,7 @@ from advisor.agent.peer_errors import PeerError, PeerGone
 from advisor.api.tool import NOWHERE, ZEROS, Piece, Step, TransferOrder, TransferTool
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.path import PathFacts
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, concurrency_of
 from advisor.models.transfer_length import transfer_length
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.request import AdviceRequest
@@ -91,7 +91,7 @@ class MemoryProber:
             return await run_steps(link, self._tool, order, run_source)
 
     def _order(self, setting: Setting, list_file: str) -> TransferOrder:
-        at_once = int(setting.get("concurrency", 1))
+        at_once = concurrency_of(setting)
         wanted = int(_ROOM * self.expected_bps * self._length.data_s / 8)
         each = max(_LEAST_BYTES, wanted // at_once)
         piece = Piece(source=ZEROS, target=NOWHERE, size_bytes=each, is_whole=False)

@@ -37,7 +37,7 @@ from advisor.domain.file_io import IO_MODE, STRIPES, tool_setting
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.proof import Algorithm
-from advisor.domain.space import Setting, flows_of
+from advisor.domain.space import Setting, concurrency_of, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
@@ -370,7 +370,7 @@ class ToolProber:
         sizes = await link.sizes([piece.target for piece in taken.pieces])
         begun = sum(1 for _ in itertools.takewhile(lambda size: size is not None, sizes))
         # Of those under way the size may precede the content.
-        complete = taken.pieces[: max(0, begun - int(setting.get("concurrency", 1)))]
+        complete = taken.pieces[: max(0, begun - concurrency_of(setting))]
         return with_moved(ran, sum(piece.size_bytes for piece in complete))
 
     async def _work(self, link: AgentLink, taken: _Slice, ran: Ran) -> Work:

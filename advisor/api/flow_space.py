@@ -4,7 +4,7 @@ from typing import Final
 
 from advisor.api.tool import ToolLimits
 from advisor.domain.dataset import Dataset
-from advisor.domain.space import Parameter, Scale, Setting, Space, last_doubling
+from advisor.domain.space import Parameter, Scale, Setting, Space, concurrency_of, last_doubling
 
 __all__ = ["AS_TYPED", "flow_space", "is_as_typed", "most_flows", "process_space", "processes_for"]
 
@@ -64,5 +64,5 @@ def process_space(dataset: Dataset, limits: ToolLimits) -> Space:
 
 def processes_for(setting: Setting, files: int | None) -> int:
     """How many processes move files at the same time, each over a connection of its own."""
-    wanted = int(setting.get("concurrency", 1))
+    wanted = concurrency_of(setting)
     return min(wanted, files) if files else wanted

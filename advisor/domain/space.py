@@ -309,6 +309,16 @@ def processes_of(setting: Mapping[str, SettingValue]) -> int:
     return _count(setting.get(PROCESSES, 1))
 
 
+def concurrency_of(setting: Mapping[str, SettingValue]) -> int:
+    """The number of files that are moved at the same time; at least 1."""
+    return _count(setting.get("concurrency", 1))
+
+
+def parallelism_of(setting: Mapping[str, SettingValue]) -> int:
+    """The number of streams for each file; at least 1."""
+    return _count(setting.get("parallelism", 1))
+
+
 def _count(value: SettingValue) -> int:
     """A stored setting may have anything in the place of a number."""
     return 1 if isinstance(value, str) else max(1, int(value))

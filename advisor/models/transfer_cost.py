@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
-from advisor.domain.space import SettingValue
+from advisor.domain.space import SettingValue, concurrency_of
 from advisor.domain.traits import KnownCosts
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class _Rows(msgspec.Struct, frozen=True):
     ) -> "_Rows":
         works = [work for _, work in rows]
         files = np.array([max(work.files, 1e-3) for work in works])
-        workers = np.array([float(_workers(setting)) for setting, _ in rows])
+        workers = np.array([float(concurrency_of(setting)) for setting, _ in rows])
         return cls(
             workers=np.maximum(1.0, np.minimum(workers, files)),
             streams=np.array([float(_streams(setting)) for setting, _ in rows]),
@@ -313,10 +313,6 @@ def _slopes(rows: _Rows, values: Array) -> Array:
     moved = _log_seconds(rows, values + _SMALL * np.eye(values.size))
     slopes: Array = (moved - _log_seconds(rows, values)).T / _SMALL
     return slopes
-
-
-def _workers(setting: Mapping[str, SettingValue]) -> int:
-    return max(1, int(setting.get("concurrency", 1)))
 
 
 def _streams(setting: Mapping[str, SettingValue]) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from advisor.domain.dataset import Dataset
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, concurrency_of
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.methods.tuning import TunerBounds
 from advisor.models.file_classes import Size
@@ -163,7 +163,7 @@ class VirtualMover(VirtualClock):
         }
 
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
-        group.concurrency = int(setting.get("concurrency", 1))
+        group.concurrency = concurrency_of(setting)
         group.parallelism = int(setting.get("parallelism", 1))
 
     def step(self) -> None:

@@ -1,6 +1,6 @@
 """Sets how file groups are moved, and returns to a setting that worked where one does not."""
 
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, concurrency_of, parallelism_of
 from advisor.transfer.engine.file_group import FileGroup
 
 
@@ -31,5 +31,5 @@ class SettingControl:
 
 
 def _apply(group: FileGroup, setting: Setting) -> None:
-    group.parallelism = int(setting.get("parallelism", 1))
-    group.concurrency = int(setting.get("concurrency", 1))
+    group.parallelism = parallelism_of(setting)
+    group.concurrency = concurrency_of(setting)

@@ -14,6 +14,7 @@ from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import Served, Streams
 from advisor.domain.shell import shell_line, shell_word
+from advisor.domain.space import concurrency_of
 from advisor.models.shares.features import Form
 from advisor.models.shares.fitting import LEAST_SAMPLES, TooFew, usual_streams
 from advisor.models.shares.forecast import Forecast, Modelling
@@ -168,6 +169,6 @@ def _overlapping(store: Store, source: str, tool: str) -> Iterator[Overlapping]:
                     destination=pair.destination,
                     begin_s=probe.recorded_s - result.elapsed_s,
                     end_s=probe.recorded_s,
-                    concurrency=int(probe.setting.get("concurrency", 1)),
+                    concurrency=concurrency_of(probe.setting),
                     throughput_bps=result.throughput_bps,
                 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, concurrency_of
 from advisor.transfer.engine.epochs import DECIDING_S
 from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.route import Route
@@ -26,7 +26,7 @@ def client_options(
     pieces = _LEAST_PIECES_IN_EPOCH if epoch_s is None else _PIECES_IN_EPOCH
     epoch_s = epoch_s or DECIDING_S
     return ClientOptions(
-        expected_bps=route.capacity_bps / int(setting.get("concurrency", 1)),
+        expected_bps=route.capacity_bps / concurrency_of(setting),
         piece_s=min(_PIECE_S, epoch_s / pieces),
         longest_piece_s=epoch_s / _LEAST_PIECES_IN_EPOCH,
         rate_limit_bps=rate_limit_bps,

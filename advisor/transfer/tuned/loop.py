@@ -16,7 +16,7 @@ from advisor.domain import events as ev
 from advisor.domain.epoch import Comparison
 from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
 from advisor.domain.quantities import format_duration
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, parallelism_of
 from advisor.methods.searching import usable_bps
 from advisor.methods.tuning import Fixed, Tuner, WithComparison
 from advisor.models.epoch_end import epoch_rate
@@ -110,7 +110,9 @@ class TuningLoop:
         while True:
             setting = self._tuner.setting
             if setting != last:
-                meter.note_change(_ALL, streams_stay=_streams(setting) == _streams(last))
+                meter.note_change(
+                    _ALL, streams_stay=parallelism_of(setting) == parallelism_of(last)
+                )
             await self._set(engine, group, setting)
             outcome = await self._measure(engine, group, meter)
             if outcome is None:
@@ -192,10 +194,6 @@ class TuningLoop:
                 "continues at the last setting that worked.",
             )
             return "the method failed"
-
-
-def _streams(setting: Setting) -> int:
-    return int(setting.get("parallelism", 1))
 
 
 def _decided_outcome(measured: EpochMeasurement, elapsed_s: float) -> Outcome:

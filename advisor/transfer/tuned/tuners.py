@@ -9,7 +9,7 @@ import numpy as np
 from advisor import registry
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
-from advisor.domain.space import Parameter, Setting, Space
+from advisor.domain.space import Parameter, Setting, Space, concurrency_of, parallelism_of
 from advisor.domain.transfers import Levels, PastTransfer
 from advisor.methods.api import Knowledge, Method
 from advisor.methods.tuning import (
@@ -130,6 +130,6 @@ def _tuner_of(
 
 def _levels(setting: Setting) -> Levels:
     return Levels(
-        concurrency=int(setting.get("concurrency", 1)),
-        parallelism=int(setting.get("parallelism", 1)),
+        concurrency=concurrency_of(setting),
+        parallelism=parallelism_of(setting),
     )

@@ -5,15 +5,11 @@ from textual.content import Content
 from advisor.domain import events as ev
 from advisor.domain.advice import PriorAdvice
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
-from advisor.domain.space import Setting, flows_of
+from advisor.domain.space import Setting, concurrency_of, flows_of, parallelism_of
 from advisor.report.time_left import time_left_text
 from advisor.report.transfer import measured_how, node_words
 from advisor.transfer.tuned.tuners import FIXED
-from advisor.tui.features.transfer.transfer_model import (
-    TransferModel,
-    concurrency_of,
-    parallelism_of,
-)
+from advisor.tui.features.transfer.transfer_model import TransferModel
 from advisor.tui.kit.charts.gauge import progress
 from advisor.tui.kit.sentences import count_words, sentence
 

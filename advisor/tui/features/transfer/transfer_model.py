@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.plan import NodeProgress
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, concurrency_of, parallelism_of
 from advisor.tui.kit.charts.thinning import Thinned
 
 LoggedTransfer: TypeAlias = (
@@ -147,13 +147,3 @@ class TransferModel:
         self.setting = setting
         self.concurrency.add(at_s, concurrency_of(setting))
         self.parallelism.add(at_s, parallelism_of(setting))
-
-
-def concurrency_of(setting: Setting) -> int:
-    """Files at a time."""
-    return int(setting.get("concurrency", 1))
-
-
-def parallelism_of(setting: Setting) -> int:
-    """Streams for each of them."""
-    return int(setting.get("parallelism", 1))
