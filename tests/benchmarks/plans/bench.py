@@ -24,7 +24,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -193,13 +193,19 @@ def _buffer_bytes() -> int:
 
 
 def run_methods(
-    folder: Path, data: Path, store: Path, load: str, runs: int, results: Results
+    folder: Path,
+    data: Path,
+    store: Path,
+    load: str,
+    methods: Sequence[str],
+    runs: int,
+    results: Results,
 ) -> None:
     """Each method in turn, so that other load on the machine affects all alike."""
     due = [
         (number, method)
         for number in range(runs)
-        for method in SECOND.methods
+        for method in methods
         if not results.has(load, method, number)
     ]
     if not due:
@@ -312,6 +318,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--loads", default=",".join(LOADS))
+    parser.add_argument(
+        "--methods",
+        default=",".join(SECOND.methods),
+        help="those of the series, separated by commas [all]",
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of each method and load [{RUNS}]")
     parser.add_argument("--out", type=Path, default=FOLDER / SECOND.file)
     parser.add_argument(
@@ -326,15 +337,20 @@ def main() -> None:
     if options.document:
         document(options.out)
         return
+    methods = options.methods.split(",")
+    if unknown := set(methods) - set(SECOND.methods):
+        parser.error(f"no method of the series: {', '.join(sorted(unknown))}")
     results = Results(options.out)
     try:
-        measure(options.loads.split(","), options.runs, options.scale, results)
+        measure(options.loads.split(","), methods, options.runs, options.scale, results)
     except Trouble as trouble:
         sys.exit(f"plans: {trouble}")
     print(series_text(SECOND, results))
 
 
-def measure(loads: list[str], runs: int, scale: str, results: Results) -> None:
+def measure(
+    loads: Sequence[str], methods: Sequence[str], runs: int, scale: str, results: Results
+) -> None:
     """Everything that is missing. Raises Trouble."""
     settings = SECOND.settings if scale == "whole" else ((2, 1), (2, 4), (8, 1), (8, 4))
     with own_folder() as folder:
@@ -347,5 +363,5 @@ def measure(loads: list[str], runs: int, scale: str, results: Results) -> None:
             collect(folder, data, load, settings, results)
         store = import_history(folder, results)
         for load in loads:
-            run_methods(folder, planned, store, load, runs, results)
+            run_methods(folder, planned, store, load, methods, runs, results)
         shutil.rmtree(folder / "data")
