@@ -52,7 +52,9 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "long, in random order: TCP by `iperf3` from a shell, because the lines of file "
                 "transfer tools can express neither the congestion control nor an end of the "
                 "network without disks; UDT by advisor's own sender and receiver, since iperf3 "
-                "has none. The advised setting and the default are run twice. Lines of "
+                "has none. The advised setting and the default are run twice, and on paths "
+                "measured after 27 November 2026 so is the best of the sweep, since the best of "
+                "single runs is one that was lucky. Lines of "
                 "`globus-url-copy` are not run here; [benchmarks-disk.md](benchmarks-disk.md) "
                 'does that. "before" is an earlier version, on the same labs.'
             ),
