@@ -38,6 +38,7 @@ from advisor.models.comparison import TYPICAL_SPREAD
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
 from advisor.models.limits import binding_limits, holding, measured_limits
+from advisor.models.steadiness import CLOSE_ENOUGH
 from advisor.runtime.request import AdviceRequest
 from advisor.store.ranking import newest_measurement
 from advisor.traits import describe, flow_names, subject_name, transport_labels
@@ -196,7 +197,10 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
     reasons = [*([hosts_words(full)] if full else []), *([spread] if spread else []), *reasons]
     reasons += inputs.stopped
     reasons += _refused(inputs)
-    reasons += _left_out(comparable(inputs.request, inputs.probes), ranking)
+    compared = comparable(inputs.request, inputs.probes)
+    reasons += _left_out(compared, ranking)
+    if inputs.request.tool is None:
+        reasons += _held_down(inputs.probes, compared)
     # Why it stopped tells the same.
     if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking, full)):
         reasons.append(plateau)
@@ -298,6 +302,24 @@ def _left_out(probes: Sequence[ProbeRecord], ranking: Ranking) -> list[str]:
     ]
     silent = [name for name in failures if name not in best]
     return sentences + [f"{subject_name(n)} gave no throughput: {failures[n]}" for n in silent]
+
+
+def _held_down(probes: Sequence[ProbeRecord], compared: Sequence[ProbeRecord]) -> list[str]:
+    """A sentence if a short probe was much faster than losses allow in the long run."""
+    rates = [
+        (probe.result.throughput_bps, expected.result.throughput_bps, probe)
+        for probe, expected in zip(probes, compared, strict=True)
+        if isinstance(probe.result, Measurement) and isinstance(expected.result, Measurement)
+    ]
+    lowered = [one for one in rates if one[1] < (1 - CLOSE_ENOUGH) * one[0]]
+    if not lowered:
+        return []
+    short_bps, long_bps, probe = max(lowered, key=lambda one: one[0] - one[1])
+    return [
+        f"{describe(probe.subject, probe.setting)} reached {format_rate(short_bps)} in a short "
+        f"probe, but {format_rate(long_bps)} are expected of it in the long run: losses shrink "
+        "its windows, and the probes of this session together show how rare they may be"
+    ]
 
 
 def _refused(inputs: AdviceInputs) -> list[str]:

@@ -1,9 +1,11 @@
 """Chooses the setting to advise, and compares it with the others."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.advising.contenders import (
     Candidate,
+    Key,
     Ranking,
     candidates_of,
     contenders,
@@ -17,9 +19,10 @@ from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Space
+from advisor.domain.space import Space, setting_key
 from advisor.models.ceiling import Ceiling, ceiling_of, link_ceiling
 from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD
+from advisor.models.path_losses import loss_error
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import flow_names
 
@@ -46,10 +49,13 @@ def ranking_of(
     compared = comparable(request, probes)
     met = contenders(compared, past, spaces)
     if request.tool:
-        ceiling = _ceiling_of_tool(request.tool, path, probes)
-        errors = {c.key: whole_error(request, compared, c.subject, c.setting) for c in met}
         return rank_contenders(
-            met, spaces, SLICE_SPREAD, same=SAME_FILES, ceiling=ceiling, errors=errors
+            met,
+            spaces,
+            SLICE_SPREAD,
+            same=SAME_FILES,
+            ceiling=_ceiling_of_tool(request.tool, path, probes),
+            errors={c.key: whole_error(request, compared, c.subject, c.setting) for c in met},
         )
     standing = standing_of(request, path, compared, spaces)
     chosen = standing.chosen
@@ -67,7 +73,21 @@ def ranking_of(
             standing.spread_of_repeats(chosen.subject),
             is_plateau=standing.is_flat,
         ),
+        errors=_loss_errors(compared),
     )
+
+
+def _loss_errors(compared: Iterable[ProbeRecord]) -> dict[Key, float]:
+    """How uncertain it is what losses make of each setting in the long run.
+
+    All probes of a setting share it, so repeats do not show it.
+    """
+    errors: dict[Key, float] = {}
+    for probe in compared:
+        if isinstance(probe.result, Measurement):
+            key = (probe.subject, setting_key(probe.setting))
+            errors[key] = min(loss_error(probe.result), errors.get(key, math.inf))
+    return errors
 
 
 def _measured(probes: Iterable[ProbeRecord]) -> Iterator[Measurement]:

@@ -21,6 +21,7 @@ from typing import Final
 
 from advisor.advising.choosing import standing_of
 from advisor.advising.context import Context
+from advisor.advising.judging import comparable
 from advisor.advising.standing import SAME, Standing
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_duration, format_rate
@@ -52,7 +53,8 @@ class Decisions:
         context = self._context
         count = len(context.probes)
         if self._known is None or self._known[0] != count:
-            now = standing_of(context.request, context.path, context.probes, self._spaces)
+            compared = comparable(context.request, context.probes)
+            now = standing_of(context.request, context.path, compared, self._spaces)
             self._known = (count, now)
         return self._known[1]
 

@@ -16,6 +16,7 @@ from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, setting_key
+from advisor.models.path_losses import in_the_long_run
 from advisor.models.slicing import whole_bps
 from advisor.models.transfer_cost import CostModel, Moved
 from advisor.runtime.request import AdviceRequest
@@ -52,7 +53,7 @@ def comparable_outcome(
 def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
     """The probes that are compared, with the outcome that each represents."""
     if request.tool is None:
-        return list(probes)
+        return in_the_long_run(probes)
     model = cost_model(request, probes)
     return [
         msgspec.structs.replace(probe, result=_whole(request, model, probe.setting, probe.result))

@@ -212,6 +212,7 @@ class Course:
             steady_from=self.steady.first,
             settled=self.steady.settled,
             predicted=self.steady.predicted or msgspec.UNSET,
+            losses=self.steady.losses or msgspec.UNSET,
             elapsed_s=elapsed_s,
             retransmits=self.sent[-1].retransmits if self.sent else None,
             rtt_s=sum(rtts) / len(rtts) if rtts else None,

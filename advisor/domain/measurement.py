@@ -7,6 +7,7 @@ import msgspec
 
 from advisor.domain.dataset import Work
 from advisor.domain.printable import escape_fields
+from advisor.domain.sending import LossesSeen
 
 
 class Interval(msgspec.Struct, frozen=True, array_like=True):
@@ -51,7 +52,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     bytes as granted by the kernel. `versions`: of the tools that moved the data, per end.
     `overhead_s`: for a file transfer that ran to its end, the time beyond bytes ÷ throughput:
     login, connections, start-up, closing; None otherwise. `work`: for a file transfer, what was
-    moved in `elapsed_s`.
+    moved in `elapsed_s`. `losses`: what streams of TCP tell of the path's losses.
     """
 
     throughput_bps: float
@@ -70,6 +71,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     # Unset, they are not written: records of versions without them are written as they were.
     predicted: bool | msgspec.UnsetType = msgspec.UNSET
     work: Work | msgspec.UnsetType = msgspec.UNSET
+    losses: LossesSeen | msgspec.UnsetType = msgspec.UNSET
 
 
 class FailureKind(StrEnum):

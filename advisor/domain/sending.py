@@ -1,5 +1,7 @@
 """What the sender's kernel says about the TCP streams of a probe."""
 
+from typing import Annotated
+
 import msgspec
 
 
@@ -24,6 +26,29 @@ class SendingState(msgspec.Struct, frozen=True, kw_only=True):
     busy_s: float = 0.0
     receiver_limited_s: float = 0.0
     buffer_limited_s: float = 0.0
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Some = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+
+
+class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """What a whole probe of TCP tells of the path's losses.
+
+    `cuts`: how often a loss that no full queue explains has lowered a stream's threshold, among
+    `segments` sent in the time in which none was full. `uncut_segments`: sent in other time in
+    which nothing was cut. `all_cuts`: of whatever cause, and `later_cuts` of them after start-up.
+    `streams`, `segment_bytes`, `congestion`: of the sender.
+    """
+
+    congestion: str
+    streams: _Some
+    segment_bytes: _Some
+    cuts: _Count
+    segments: _Count
+    uncut_segments: _Count
+    all_cuts: _Count
+    later_cuts: _Count
 
 
 class SenderReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,6 +28,9 @@ _WINDOW_S: Final = 0.3
 _WINDOW_ROUND_TRIPS: Final = 4
 _NEAR: Final = 0.95
 _DISPROVED: Final = 1.02
+_LEAST_ERROR: Final = 0.01
+"""Of a rate over a window: its reports are late or early by some milliseconds."""
+
 _OVERFULL: Final = 0.01
 """The fraction of the data that is lost at the least where slow start overfills a queue."""
 
@@ -88,7 +91,8 @@ def seen_ceiling(
     path carries. It is an upper bound of the mean in the long run, up to chance: `spread`, how much
     repeats differ, as a fraction. The error of the best known probe near it counts too, unless the
     path or the hosts limit that rate: few and many flows reach it (`is_plateau`), or a probe near
-    it lost so much that it overfilled a queue. Of both no more counts than probes usually differ.
+    it lost so much that it overfilled a queue. Of both no more counts than probes usually differ,
+    and no less than a window's rate is exact.
     """
     window_s = max(_WINDOW_S, _WINDOW_ROUND_TRIPS * rtt_s)
     known = [one for one in measurements if one.throughput_bps > 0]
@@ -99,7 +103,7 @@ def seen_ceiling(
     own = min(one.stderr_bps / one.throughput_bps for one in near)
     if is_plateau or any(_has_overfilled(one) for one in near):
         own = 0.0
-    error = min(math.hypot(spread, own), MEMORY_TO_MEMORY.value)
+    error = max(_LEAST_ERROR, min(math.hypot(spread, own), MEMORY_TO_MEMORY.value))
     words = f"the {format_rate(most_bps)} that any probe has seen"
     return Ceiling(most_bps * (1 + NINE_OF_TEN * error), words)
 

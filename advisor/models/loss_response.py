@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.domain.sending import SenderReport, SendingState
+from advisor.domain.sending import LossesSeen, SenderReport, SendingState
 
 _BELOW: Final = 0.75
 """A rate below this fraction of the highest one does not fill the path."""
@@ -34,6 +34,9 @@ _RISE: Final = 0.03
 
 _OVERFLOW: Final = 0.02
 """The fraction of the windows that is lost at once where slow start overfills the queue."""
+
+_AT_ONCE: Final = 3
+"""Losses for each stream that random ones seldom reach within one window."""
 
 _RECOVERY_ROUND_TRIPS: Final = 8
 _RECOVERY_S: Final = 0.3
@@ -78,6 +81,11 @@ _CONTROLS: Final = {
 _Seen = tuple[SenderReport, SendingState]
 
 
+def answers(congestion: str) -> bool:
+    """Whether it is known what this congestion control makes of losses."""
+    return congestion in _CONTROLS
+
+
 class LongRun(msgspec.Struct, frozen=True, kw_only=True):
     """The rate in bit/s that the losses seen allow in the long run, whatever the path could carry.
 
@@ -90,41 +98,66 @@ class LongRun(msgspec.Struct, frozen=True, kw_only=True):
     memory: float
 
 
-def long_run(
+def losses_seen(
     reports: Sequence[SenderReport],
     rate_at: Callable[[float], float],
     rtt_s: float,
     start_up_s: float,
     highest_bps: float,
-    mean_bps: float,
-) -> LongRun | None:
-    """What the losses seen so far allow.
+) -> LossesSeen | None:
+    """The losses so far; None for another congestion control than reno and cubic.
 
-    None without losses, for another congestion control, and where the path is filled.
     `rate_at`: the receiver's rate in bit/s at a time. `start_up_s`: when start-up ended.
-    `highest_bps`, `mean_bps`: the highest rate, and the mean since start-up.
+    `highest_bps`: the highest rate.
     """
     states = [(r, r.state) for r in reports if r.state is not None]
-    if len(states) < 2 or not states[-1][1].cuts:
+    if len(states) < 2 or not answers(states[-1][1].congestion):
         return None
     state = states[-1][1]
-    control = _CONTROLS.get(state.congestion)
-    if control is None:
+    cuts, segments, uncut = _told(states, rate_at, rtt_s, highest_bps)
+    return LossesSeen(
+        congestion=state.congestion,
+        streams=state.streams,
+        segment_bytes=state.segment_bytes,
+        cuts=cuts,
+        segments=segments,
+        uncut_segments=uncut,
+        all_cuts=state.cuts,
+        later_cuts=_cuts_since(states, start_up_s),
+    )
+
+
+def long_run(
+    losses: LossesSeen, rtt_s: float, highest_bps: float, mean_bps: float
+) -> LongRun | None:
+    """What the losses of a probe allow; None without losses, and where the path is filled.
+
+    `highest_bps`, `mean_bps`: the highest rate, and the mean since start-up.
+    """
+    if not losses.all_cuts:
         return None
-    cuts, segments = _told(states, rate_at, rtt_s, highest_bps)
-    if not cuts or not segments:
-        if mean_bps >= _BELOW * highest_bps:
-            return None
-        # Nothing holds the windows down: they grow until they fill the path and are cut again.
-        full_bps = highest_bps * (1 + control.kept) / 2
-        return LongRun(rate_bps=full_bps, error=_FORMULA_ERROR, memory=1.0)
-    # Jeffreys' estimate of a Poisson rate; its logarithm's error is about 1 / sqrt(cuts + 1/2).
-    loss = min(1.0, (cuts + 0.5) / segments)
-    window_bits = control.window(loss, rtt_s) * state.segment_bytes * 8
+    if losses.cuts and losses.segments:
+        # Jeffreys' estimate of a Poisson rate; its logarithm's error is about 1 / sqrt(cuts + 1/2).
+        loss = min(1.0, (losses.cuts + 0.5) / losses.segments)
+        allowed = allowed_at(loss, losses, rtt_s, highest_bps)
+        power = _CONTROLS[losses.congestion].power
+        error = math.hypot(allowed.error, power / math.sqrt(losses.cuts + 0.5))
+        return msgspec.structs.replace(allowed, error=error)
+    if mean_bps >= _BELOW * highest_bps:
+        return None
+    # Nothing holds the windows down: they grow until they fill the path and are cut again.
+    full_bps = highest_bps * (1 + _CONTROLS[losses.congestion].kept) / 2
+    return LongRun(rate_bps=full_bps, error=_FORMULA_ERROR, memory=1.0)
+
+
+def allowed_at(loss: float, probe: LossesSeen, rtt_s: float, highest_bps: float) -> LongRun:
+    """What a loss rate, in cuts per segment, allows the streams of a probe."""
+    control = _CONTROLS[probe.congestion]
+    window_bits = control.window(loss, rtt_s) * probe.segment_bytes * 8
     return LongRun(
-        rate_bps=min(highest_bps, state.streams * window_bits / rtt_s),
-        error=math.hypot(_FORMULA_ERROR, control.power / math.sqrt(cuts + 0.5)),
-        memory=control.kept ** (_cuts_since(states, start_up_s) / state.streams),
+        rate_bps=min(highest_bps, probe.streams * window_bits / rtt_s),
+        error=_FORMULA_ERROR,
+        memory=control.kept ** (probe.later_cuts / probe.streams),
     )
 
 
@@ -133,30 +166,34 @@ def _told(
     rate_at: Callable[[float], float],
     rtt_s: float,
     highest_bps: float,
-) -> tuple[int, int]:
-    """The cuts that did not come from a full queue, and the segments sent in that time."""
+) -> tuple[int, int, int]:
+    """The cuts that did not come from a full queue, and the segments sent in that time; the
+    segments sent in other time without a cut."""
     rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
     # The RTT falls at once after a cut: the one before it tells whether the queue was full.
     not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
     has_queue = bool(rtts_s) and max(rtts_s) > (1 + _RISE) * min(rtts_s)
-    cuts = segments = 0
+    cuts = segments = uncut = 0
     is_first, repaired_s = True, 0.0
     for (earlier, before), (report, now) in itertools.pairwise(states):
         lost = (report.retransmits or 0) - (earlier.retransmits or 0)
-        if lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
+        # Where slow start overfills the queue, much is lost at once: a single loss is none.
+        is_starting = is_first and before.starting > 0
+        is_overflow = is_starting and lost >= _AT_ONCE * max(1, now.cuts - before.cuts)
+        if is_overflow or lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
             is_first = False
             repaired_s = report.t_s + max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
         if report.t_s <= repaired_s:
             continue
-        # Where slow start overfills the queue, much is lost at once: a single loss is none.
-        is_starting = is_first and before.starting > 0
         # Before the loss: behind the hole that it leaves, nothing is delivered.
         is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
         is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
         if is_starting or (is_below if not has_queue else not is_full):
             cuts += now.cuts - before.cuts
             segments += now.sent_segments - before.sent_segments
-    return cuts, segments
+        elif now.cuts == before.cuts:
+            uncut += now.sent_segments - before.sent_segments
+    return cuts, segments, uncut
 
 
 def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
@@ -165,7 +202,7 @@ def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
     Cubic that left slow start early (HyStart) grows so for tens of round trips, with pauses.
     """
     states = [(r, r.state) for r in reports if r.state is not None]
-    if not states or states[-1][1].congestion not in _CONTROLS:
+    if not states or not answers(states[-1][1].congestion):
         return False
     last, now = states[-1]
     since_s = last.t_s - _GROWTH_ROUND_TRIPS * rtt_s

@@ -26,8 +26,8 @@ from typing import Final
 import msgspec
 
 from advisor.domain.measurement import Interval, Measurement
-from advisor.domain.sending import SenderReport
-from advisor.models.loss_response import LongRun, is_growing, is_sustained, long_run
+from advisor.domain.sending import LossesSeen, SenderReport
+from advisor.models.loss_response import LongRun, is_growing, is_sustained, long_run, losses_seen
 
 CLOSE_ENOUGH: Final = 0.05
 """A difference between two parts of a probe that is not worth a distinction: HARP's 5 % (2018,
@@ -101,7 +101,8 @@ class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
 
     `throughput_bps`: the rate to expect in the long run, in bit/s, with its standard error
     `stderr_bps`. `settled`: whether the error is small enough to stop. `predicted`: the rate is not
-    the mean of these intervals, because losses are still changing it.
+    the mean of these intervals, because losses are still changing it. `losses`: what they tell of
+    the path, where that is known.
     """
 
     first: int
@@ -109,6 +110,7 @@ class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
     stderr_bps: float
     settled: bool
     predicted: bool = False
+    losses: LossesSeen | None = None
 
 
 def mean_rate_bps(part: Sequence[Interval]) -> float:
@@ -253,9 +255,11 @@ def steady_part(
     part = intervals[first:]
     bps = mean_bps = mean_rate_bps(part)
     error = relative_error(pieces, model)
-    allowed = _allowed(blocks, reports, length.rtt_s, part[0].start_s, mean_bps)
+    highest_bps = _highest([rate for _, rate, _ in blocks])
+    losses = _losses(blocks, reports, length.rtt_s, part[0].start_s, highest_bps)
+    allowed = long_run(losses, length.rtt_s, highest_bps, mean_bps) if losses else None
     if allowed is not None and mean_bps > 0:
-        bps, error = _combined(mean_bps, error, allowed)
+        bps, error = combined(mean_bps, error, allowed)
     elif is_growing(reports, length.rtt_s):
         error = max(error, _UNKNOWN)
     is_long_enough = part[-1].end_s - part[0].start_s >= _ON_TIME * length.steady_s and part[
@@ -267,6 +271,7 @@ def steady_part(
         stderr_bps=error * bps,
         settled=is_long_enough and bps > 0 and error <= ENOUGH,
         predicted=abs(bps - mean_bps) > CLOSE_ENOUGH * mean_bps,
+        losses=losses,
     )
 
 
@@ -309,23 +314,19 @@ def _blocks(intervals: Sequence[Interval], length: ProbeLength) -> list[_Block]:
     return [(piece.end_s, piece.throughput_bps, number) for piece, number in pieces]
 
 
-def _allowed(
+def _losses(
     blocks: Sequence[_Block],
     reports: Sequence[SenderReport],
     rtt_s: float,
     start_up_s: float,
-    mean_bps: float,
-) -> LongRun | None:
+    highest_bps: float,
+) -> LossesSeen | None:
     ends_s = [end_s for end_s, _, _ in blocks]
-    rates = [rate for _, rate, _ in blocks]
-    return long_run(
-        reports,
-        lambda t_s: rates[min(bisect.bisect_left(ends_s, t_s), len(rates) - 1)],
-        rtt_s,
-        start_up_s,
-        _highest(rates),
-        mean_bps,
-    )
+
+    def rate_at(t_s: float) -> float:
+        return blocks[min(bisect.bisect_left(ends_s, t_s), len(blocks) - 1)][1]
+
+    return losses_seen(reports, rate_at, rtt_s, start_up_s, highest_bps)
 
 
 def _highest(rates: Sequence[float]) -> float:
@@ -335,7 +336,7 @@ def _highest(rates: Sequence[float]) -> float:
     return max(math.fsum(rates[start : start + together]) for start in starts) / together
 
 
-def _combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, float]:
+def combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, float]:
     """The mean and what the losses allow, weighted by their precision, with its relative error.
 
     The mean is biased by what is left of the window after slow start.

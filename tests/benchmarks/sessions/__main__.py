@@ -29,6 +29,9 @@ from tests.unit.advising.simulated import MIB, simulate
 
 _MODES: Final = {True: "decides", False: "fixed time"}
 _BEYOND: Final = 1.02
+_EXACT: Final = 1.001
+"""Many transfers here reach exactly what the path carries, which no receiver counts exactly."""
+
 _TRANSFERS: Final = 20
 """Further transfers drawn per session, to see how many are inside its interval."""
 
@@ -123,7 +126,7 @@ def run(path: PlayedPath, number: int, method: str, decides: bool) -> Row:
         seconds=told.seconds,
         gigabytes=told.sent_bytes / 1e9,
         probes=len(told.probes),
-        inside=sum(low <= bps <= high for bps in later) / _TRANSFERS,
+        inside=sum(low <= bps <= _EXACT * high for bps in later) / _TRANSFERS,
         gain_reached=None
         if is_default or gain is None
         else true_bps / default_bps >= gain.interval[0],

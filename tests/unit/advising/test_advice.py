@@ -10,8 +10,9 @@ from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult, Purpose
-from advisor.domain.measurement import EndLoad
+from advisor.domain.measurement import EndLoad, Interval
 from advisor.domain.records import ProbeRecord
+from advisor.domain.sending import LossesSeen
 from advisor.domain.space import Setting
 from advisor.report.text import advice_text
 from advisor.runtime.request import AdviceRequest
@@ -346,3 +347,36 @@ def test_several_processes_say_what_one_reached_and_what_a_tool_needs() -> None:
     assert "2 processes (one process reached 2.10 Gbit/s at best)" in reason
     assert "2 transfers at a time" in reason
     assert "8 streams, 2 processes, 4 MiB buffers" in advice_text(advice)
+
+
+def test_a_short_probe_that_losses_will_hold_down_is_named() -> None:
+    def probe(streams: int, bps: float, cuts: int, segments: int) -> ProbeRecord:
+        losses = LossesSeen(
+            congestion="cubic",
+            streams=streams,
+            segment_bytes=1448,
+            cuts=cuts,
+            segments=segments,
+            uncut_segments=0,
+            all_cuts=cuts,
+            later_cuts=cuts,
+        )
+        course = [Interval(n / 10, (n + 1) / 10, round(bps / 80)) for n in range(30)]
+        result = msgspec.structs.replace(measured(bps), losses=losses, intervals=course)
+        setting: Setting = {**DEFAULT, "streams": streams}
+        return ProbeRecord(
+            pair=PAIR, subject="tcp", setting=setting, result=result, recorded_s=0, rtt_s=0.05
+        )
+
+    few, many = probe(2, 9.2e8, 0, 50_000), probe(25, 9.4e8, 20, 950_000)
+    for probes, says in (([few, many], True), ([many], False)):
+        request = inputs(probes).request
+        ranking = rank_contenders(contenders(comparable(request, probes), [], {}), {})
+        assert ranking is not None
+        assert ranking.candidates[ranking.chosen].setting["streams"] == 25
+        reasons = advice_from_ranking(inputs(probes), ranking, False).reasons
+        found = [reason for reason in reasons if "in the long run" in reason]
+        assert bool(found) == says
+        if says:
+            assert found[0].startswith("TCP, 2 streams")
+            assert "920 Mbit/s" in found[0]

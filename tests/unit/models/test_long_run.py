@@ -8,7 +8,7 @@ import pytest
 
 from advisor.domain.measurement import Interval
 from advisor.domain.sending import SenderReport, SendingState
-from advisor.models.loss_response import long_run
+from advisor.models.loss_response import long_run, losses_seen
 from advisor.models.steadiness import SteadyPart, probe_length, steady_part
 from tests.unit.models.tcp_rounds import SEGMENT_BYTES, Rounds, bbr_rounds
 
@@ -125,7 +125,10 @@ def test_the_long_run_is_that_of_the_formulas(
         SenderReport(t_s=t_s, retransmits=cuts, rtt_s=rtt_s, state=_with(state, cuts, sent))
         for t_s, cuts, sent in ((1.0, 0, 0), (2.0, 0, 0), (3.0, 199, 199_500_000))
     ]
-    allowed = long_run(reports, lambda _: 1e9, rtt_s, 0.5, 1e12, 1e9)
+    losses = losses_seen(reports, lambda _: 1e9, rtt_s, 0.5, 1e12)
+    assert losses is not None
+    assert (losses.cuts, losses.segments) == (199, 199_500_000)
+    allowed = long_run(losses, rtt_s, 1e12, 1e9)
     assert allowed is not None
     expected_bps = expected_segments * SEGMENT_BYTES * 8 / rtt_s
     assert allowed.rate_bps == pytest.approx(expected_bps, rel=0.01)
@@ -135,12 +138,49 @@ def _with(state: SendingState, cuts: int, sent: int) -> SendingState:
     return msgspec.structs.replace(state, cuts=cuts, sent_segments=sent, window_bytes=10**9)
 
 
+@pytest.mark.parametrize(("lost", "cuts"), [(1, 1), (2, 1), (3, 0), (500, 0)])
+def test_a_start_that_loses_much_at_once_has_filled_the_queue(lost: int, cuts: int) -> None:
+    """And tells nothing of the path's own losses; 1 and 2 of 10,000 are what random ones are."""
+    state = transfer("cubic", 1, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    starting = msgspec.structs.replace(_with(state, 0, 10_000), starting=1)
+    reports = [
+        SenderReport(t_s=0.0, retransmits=0, rtt_s=0.1, state=starting),
+        SenderReport(t_s=0.1, retransmits=lost, rtt_s=0.1, state=_with(state, 1, 20_000)),
+        SenderReport(t_s=0.2, retransmits=lost, rtt_s=0.1, state=_with(state, 1, 30_000)),
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
+    assert losses is not None
+    assert (losses.all_cuts, losses.cuts) == (1, cuts)
+
+
+def test_time_without_a_cut_counts_apart_where_the_queue_is_full() -> None:
+    state = transfer("cubic", 1, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    state = msgspec.structs.replace(state, starting=0)
+    courses = [(0.1, 0, 0), (0.1, 0, 100), (0.2, 0, 300), (0.2, 1, 700), (0.2, 1, 1500)]
+    reports = [
+        SenderReport(t_s=float(n), retransmits=cuts, rtt_s=rtt_s, state=_with(state, cuts, sent))
+        for n, (rtt_s, cuts, sent) in enumerate(courses)
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
+    assert losses is not None
+    # Not full from the first to the second report; full with a cut from the third to the fourth.
+    assert (losses.cuts, losses.segments, losses.uncut_segments) == (0, 100, 200 + 800)
+
+
 def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> None:
     reports = [report for _, report in transfer("reno", 1, 0.1, 0.0, 1)[:8]]
-    assert long_run(reports, lambda _: 1e9, 0.1, 0.5, 1e9, 1e9) is None
-    assert long_run([], lambda _: 1e9, 0.1, 0.5, 1e9, 1e9) is None
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.5, 1e9)
+    assert losses is not None
+    assert (losses.all_cuts, losses.cuts) == (0, 0)
+    # The first report has no earlier one to be compared with.
+    assert reports[-1].state is not None
+    assert 0 < losses.segments + losses.uncut_segments < reports[-1].state.sent_segments
+    assert long_run(losses, 0.1, 1e9, 1e9) is None
+    assert losses_seen([], lambda _: 1e9, 0.1, 0.5, 1e9) is None
     bbr = [report for _, report in bbr_rounds(5e8, 0.1, 40, seed=1)]
-    assert long_run(bbr, lambda _: 1e8, 0.1, 0.5, 1e9, 1e9) is None
+    assert losses_seen(bbr, lambda _: 1e8, 0.1, 0.5, 1e9) is None
 
 
 def test_a_protocol_without_reports_of_its_windows_waits_for_the_lossy_floor() -> None:

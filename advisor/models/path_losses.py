@@ -1,0 +1,129 @@
+"""What the losses that all probes of a session met allow each of its settings in the long run.
+
+A probe of seconds with few streams may meet no loss where one in 40,000 segments is lost, and its
+windows stand where slow start left them: it shows 560 Mbit/s of a path that gives two streams of
+cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they tell of
+the loss rate is a posterior: before any probe the path loses nothing with probability 0.8, or else
+at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
+combined with what each loss rate allows its streams (`models/loss_response.py`), and the result is
+the mean over the posterior.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from advisor.domain.connection import Connection
+from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.sending import LossesSeen
+from advisor.models.ceiling import fastest_window_bps
+from advisor.models.loss_response import allowed_at, answers
+from advisor.models.steadiness import CLOSE_ENOUGH, combined, mean_rate_bps, relative_error
+
+_LOSSLESS: Final = 0.8
+_LEAST_LOSS, _MOST_LOSS = 1e-7, 1e-2
+_POINTS: Final = 51
+_LOSSES: Final = [
+    _LEAST_LOSS * (_MOST_LOSS / _LEAST_LOSS) ** (i / (_POINTS - 1)) for i in range(_POINTS)
+]
+_WINDOW_ROUND_TRIPS: Final = 6
+
+_ENOUGH_CUTS: Final = 3
+"""With fewer, time with a full queue counts too, where nothing was cut: that a path loses next to
+nothing shows mostly there. It is an error on the safe side of few streams, since the losses of
+such time do not count."""
+
+_Path: TypeAlias = tuple[Pair, str, Connection | None]
+"""A pair, a session, and the connection where the session has several."""
+
+
+class _Lossy(msgspec.Struct, frozen=True):
+    """A probe, the losses it met, and the RTT of the idle path."""
+
+    result: Measurement
+    losses: LossesSeen
+    rtt_s: float
+
+
+def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
+    """The same probes, with the rates that the losses of all probes of their session allow."""
+    listed = list(probes)
+    met: dict[_Path, list[_Lossy]] = {}
+    for probe in listed:
+        if lossy := _lossy(probe):
+            met.setdefault(_path(probe), []).append(lossy)
+    posteriors = {path: _posterior([one.losses for one in each]) for path, each in met.items()}
+    return [
+        msgspec.structs.replace(probe, result=_expected(lossy, posteriors[_path(probe)]))
+        if (lossy := _lossy(probe))
+        else probe
+        for probe in listed
+    ]
+
+
+def loss_error(measurement: Measurement) -> float:
+    """The part of a probe's relative error that is due to losses, seen or not; 0 without."""
+    if not measurement.losses or measurement.throughput_bps <= 0:
+        return 0.0
+    stated = measurement.stderr_bps / measurement.throughput_bps
+    return math.sqrt(max(0.0, stated**2 - relative_error(_counted(measurement)) ** 2))
+
+
+def _path(probe: ProbeRecord) -> _Path:
+    return probe.pair, probe.session, probe.connection or None
+
+
+def _lossy(probe: ProbeRecord) -> _Lossy | None:
+    """None where it is not known what losses make of the probe's rate."""
+    result, rtt_s = probe.result, probe.rtt_s
+    if not isinstance(result, Measurement) or not result.losses or not rtt_s or rtt_s < 0:
+        return None
+    if not answers(result.losses.congestion) or mean_rate_bps(_counted(result)) <= 0:
+        return None
+    return _Lossy(result, result.losses, rtt_s)
+
+
+def _counted(measurement: Measurement) -> list[Interval]:
+    return measurement.intervals[measurement.steady_from :]
+
+
+def _posterior(met: Sequence[LossesSeen]) -> list[float]:
+    """The probability of each of `_LOSSES`; what is missing to 1 is that nothing is lost."""
+    cuts, segments = sum(one.cuts for one in met), sum(one.segments for one in met)
+    if cuts < _ENOUGH_CUTS:
+        segments += sum(one.uncut_segments for one in met)
+    logs = [cuts * math.log(loss) - loss * segments for loss in _LOSSES]
+    most = max(*logs, -math.inf if cuts else 0.0)
+    each = [(1 - _LOSSLESS) / _POINTS * math.exp(log - most) for log in logs]
+    lossless = 0.0 if cuts else _LOSSLESS * math.exp(-most)
+    total = math.fsum(each) + lossless
+    return [one / total for one in each]
+
+
+def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
+    """A probe with the mean and the standard error of its log rate over the posterior."""
+    counted = _counted(probe.result)
+    mean_bps, error = mean_rate_bps(counted), relative_error(counted)
+    window_s = _WINDOW_ROUND_TRIPS * probe.rtt_s
+    highest_bps = max(mean_bps, fastest_window_bps(probe.result.intervals, window_s))
+    moments = [(1 - math.fsum(posterior), math.log(mean_bps), error)]
+    for loss, weight in zip(_LOSSES, posterior, strict=True):
+        allowed = allowed_at(loss, probe.losses, probe.rtt_s, highest_bps)
+        bps, its_error = mean_bps, error
+        # Where no loss has lowered the rate, something else bounds it.
+        if allowed.rate_bps < mean_bps or probe.losses.cuts:
+            bps, its_error = combined(mean_bps, error, allowed)
+        moments.append((weight, math.log(bps), its_error))
+    log_bps = math.fsum(weight * log for weight, log, _ in moments)
+    variance = math.fsum(w * ((log - log_bps) ** 2 + e**2) for w, log, e in moments)
+    bps = math.exp(log_bps)
+    return msgspec.structs.replace(
+        probe.result,
+        throughput_bps=bps,
+        stderr_bps=math.sqrt(variance) * bps,
+        predicted=abs(bps - mean_bps) > CLOSE_ENOUGH * mean_bps or msgspec.UNSET,
+    )

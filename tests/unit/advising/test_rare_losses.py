@@ -1,0 +1,36 @@
+"""Sessions over paths whose losses are too rare for a single short probe."""
+
+import pytest
+
+from tests.unit.advising.played import PlayedPath, PlayedRunner
+from tests.unit.advising.simulated import MIB, simulate
+
+# One in 37,000 segments: two streams show 560 Mbit/s for seconds, and reach 205 in an hour.
+RARE = PlayedPath(
+    name="rare losses", rate_bps=5.79e8, rtt_s=0.037, loss=2.7e-5, queue=0.27, auto_bytes=16 * MIB
+)
+CLEAN = PlayedPath(name="clean", rate_bps=7.9e8, rtt_s=0.05, queue=0.5, auto_bytes=16 * MIB)
+SEEDS = 8
+
+
+@pytest.mark.asyncio
+async def test_few_streams_are_not_advised_where_rare_losses_hold_them_down() -> None:
+    """Of one session in a hundred no probe meets a loss; each probe alone misled half of them."""
+    right = 0
+    for seed in range(SEEDS):
+        told = await simulate(RARE, seed, runner_of=PlayedRunner)
+        true_bps = RARE.true_bps(told.subject, told.setting)
+        low, high = told.ranking.expected.interval
+        right += true_bps > 0.95 * RARE.best_bps() and low <= true_bps <= high
+    assert right >= SEEDS - 1
+
+
+@pytest.mark.asyncio
+async def test_a_clean_path_does_not_get_streams_against_losses_that_it_lacks() -> None:
+    streams = []
+    for seed in range(SEEDS):
+        told = await simulate(CLEAN, seed, runner_of=PlayedRunner)
+        assert CLEAN.true_bps(told.subject, told.setting) > 0.95 * CLEAN.best_bps()
+        streams.append(int(told.setting["streams"]))
+    assert max(streams) <= 2
+    assert streams.count(1) > SEEDS / 2
