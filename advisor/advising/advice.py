@@ -317,8 +317,8 @@ def _held_down(probes: Sequence[ProbeRecord], compared: Sequence[ProbeRecord]) -
     short_bps, long_bps, probe = max(lowered, key=lambda one: one[0] - one[1])
     return [
         f"{describe(probe.subject, probe.setting)} reached {format_rate(short_bps)} in a short "
-        f"probe, but {format_rate(long_bps)} are expected of it in the long run: losses shrink "
-        "its windows, and the probes of this session together show how rare they may be"
+        f"probe, but {format_rate(long_bps)} are expected of it in the long run: losses that are "
+        "rarer than a short probe shows, by what all probes met, may shrink its windows"
     ]
 
 

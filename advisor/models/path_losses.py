@@ -3,10 +3,11 @@
 A probe of seconds with few streams may meet no loss where one in 40,000 segments is lost, and its
 windows stand where slow start left them: it shows 560 Mbit/s of a path that gives two streams of
 cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they tell of
-the loss rate is a posterior: before any probe the path loses nothing with probability 0.8, or else
+the loss rate is a posterior: before any probe the path loses nothing with probability 0.9, or else
 at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
-combined with what each loss rate allows its streams (`models/loss_response.py`), and the result is
-the mean over the posterior.
+combined with what each loss rate allows its streams (`models/loss_response.py`). What counts is
+the time that a transfer takes, so the result is the harmonic mean over the posterior: a rate that
+may be far lower is worth less than one that is certain.
 """
 
 import math
@@ -24,7 +25,7 @@ from advisor.models.ceiling import fastest_window_bps
 from advisor.models.loss_response import allowed_at, answers
 from advisor.models.steadiness import CLOSE_ENOUGH, combined, mean_rate_bps, relative_error
 
-_LOSSLESS: Final = 0.8
+_LOSSLESS: Final = 0.9
 _LEAST_LOSS, _MOST_LOSS = 1e-7, 1e-2
 _POINTS: Final = 51
 _LOSSES: Final = [
@@ -105,7 +106,7 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 
 
 def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
-    """A probe with the mean and the standard error of its log rate over the posterior."""
+    """A probe with the rate of the expected time over the posterior, and its standard error."""
     counted = _counted(probe.result)
     mean_bps, error = mean_rate_bps(counted), relative_error(counted)
     window_s = _WINDOW_ROUND_TRIPS * probe.rtt_s
@@ -120,7 +121,7 @@ def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
         moments.append((weight, math.log(bps), its_error))
     log_bps = math.fsum(weight * log for weight, log, _ in moments)
     variance = math.fsum(w * ((log - log_bps) ** 2 + e**2) for w, log, e in moments)
-    bps = math.exp(log_bps)
+    bps = 1 / math.fsum(weight / math.exp(log) for weight, log, _ in moments)
     return msgspec.structs.replace(
         probe.result,
         throughput_bps=bps,

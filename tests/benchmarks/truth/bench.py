@@ -31,6 +31,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--paths", type=int, default=200, help="random ones [200]")
     parser.add_argument("--first", type=int, default=1, help="the number of the first [1]")
     parser.add_argument("--named", action="store_true", help="also those with a name, first")
+    parser.add_argument("--only", help="the keys of some of these paths, as in rare,r12 [all]")
     parser.add_argument("--most-rate", type=float, default=3e9, help="in bit/s [3e9]")
     parser.add_argument("--before", type=Path, help="a checkout of another version, with .venv")
     parser.add_argument("--lock", type=Path, help="a file that other benchmarks lock")
@@ -44,10 +45,13 @@ def _options() -> argparse.Namespace:
 def _measure(options: argparse.Namespace, results: Results) -> None:
     versions = {THIS: None, **({"before": options.before} if options.before else {})}
     numbers = range(options.first, options.first + options.paths)
-    cases = [random_path(number, options.most_rate) for number in numbers]
+    named = NAMED if options.named else ()
+    cases = [*named, *(random_path(number, options.most_rate) for number in numbers)]
+    if options.only:
+        cases = [case for case in cases if case.key in options.only.split(",")]
     results.add(this_machine(quick=False, module="tests.benchmarks.truth"))
     with own_folder() as folder:
-        for case in [*(NAMED if options.named else ()), *cases]:
+        for case in cases:
             with machine_of_our_own(options.lock):
                 try:
                     run_path(folder, case, versions, results)

@@ -73,6 +73,10 @@ NAMED: Final = (
         *("lossy", "500 Mbit/s, 20 ms, loss of 1e-3", 0.02),
         *("--rate", "500Mbit", "--loss", "1e-3", "--mtu", "1500"),
     ),
+    _named(
+        *("rare", "500 Mbit/s, 40 ms, loss of 2e-5", 0.04),
+        *("--rate", "500Mbit", "--loss", "2e-5", "--mtu", "1500"),
+    ),
     _named("far", "1 Gbit/s, 93.6 ms, loss of 3e-4", 0.0936, "--loss", "3e-4"),
     _named(
         *("shallow", "200 Mbit/s, 183 ms, a queue of 0.1 BDP", 0.183),
