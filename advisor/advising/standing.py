@@ -18,7 +18,7 @@ of flows and their rates whether the settings or the path limit the rate.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -284,25 +284,29 @@ class Standing:
         return found
 
     def faster(self) -> tuple[Place, float] | None:
-        """The unmeasured number of flows that is most likely to be faster, and its gain."""
-        best = self.best
-        response = self.responses.get(best.group) if best else None
-        flow = self._flow_of(best) if best else ""
-        if best is None or response is None or not flow or self.is_full:
+        """The unmeasured number of flows that is most likely to be faster, and its gain.
+
+        Of any subject: where more streams of TCP are still faster, UDT has not won yet.
+        """
+        if self.is_full:
             return None
-        here = (best.family, best.flows)
-        counts = {min(2**i, response.most_flows) for i in range(response.most_flows.bit_length())}
-        others = [
-            self._place(best.subject, best.setting | {flow: n})
-            for n in {*counts, response.most_flows}
-            if n >= processes_of(best.setting)
-        ]
-        worth = [
-            (other, response.gain_of_other(here, (other.family, other.flows), SAME))
-            for other in others
-            if other.key not in self._places
-        ]
+        own = [self.best_of(name) for name in dict.fromkeys(p.subject for p in self.places)]
+        worth = [one for place in own if place for one in self._other_flows(place)]
         return max(worth, key=lambda one: one[1], default=None)
+
+    def _other_flows(self, place: Place) -> Iterator[tuple[Place, float]]:
+        """Unmeasured numbers of flows of a measured setting, and what each gains over the best."""
+        response, flow = self.responses.get(place.group), self._flow_of(place)
+        if self.best is None or response is None or not flow:
+            return
+        behind = self.log_rate(self.best) - self.log_rate(place)
+        here = (place.family, place.flows)
+        counts = {min(2**i, response.most_flows) for i in range(response.most_flows.bit_length())}
+        for count in {*counts, response.most_flows}:
+            other = self._place(place.subject, place.setting | {flow: count})
+            if count >= processes_of(place.setting) and other.key not in self._places:
+                there = (other.family, other.flows)
+                yield other, response.gain_of_other(here, there, SAME + behind)
 
     def _flow_of(self, place: Place) -> str:
         """The parameter that counts the flows, "" where several do."""

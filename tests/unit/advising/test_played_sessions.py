@@ -1,4 +1,4 @@
-"""Sessions over paths whose losses are too rare for a single short probe."""
+"""Sessions over paths that short probes misrepresent, played round by round."""
 
 import pytest
 
@@ -34,3 +34,23 @@ async def test_a_clean_path_does_not_get_streams_against_losses_that_it_lacks() 
         streams.append(int(told.setting["streams"]))
     assert max(streams) <= 2
     assert streams.count(1) > SEEDS / 2
+
+
+LIMITED = PlayedPath(
+    name="limited by its windows",
+    rate_bps=5.8e8,
+    rtt_s=0.0993,
+    loss=2.7e-4,
+    queue=0.58,
+    auto_bytes=4 * MIB,
+    udt_share=0.41,
+)
+
+
+@pytest.mark.asyncio
+async def test_udt_does_not_win_while_more_streams_of_tcp_are_still_faster() -> None:
+    """UDT is as fast as 16 streams, and 25 are half as fast again."""
+    for seed in range(SEEDS):
+        told = await simulate(LIMITED, seed, runner_of=PlayedRunner)
+        assert told.subject == "tcp", seed
+        assert told.setting["streams"] == 25
