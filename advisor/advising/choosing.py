@@ -73,20 +73,22 @@ def ranking_of(
             standing.spread_of_repeats(chosen.subject),
             is_plateau=standing.is_flat,
         ),
-        errors=_loss_errors(compared),
+        errors=_loss_errors(probes, compared),
     )
 
 
-def _loss_errors(compared: Iterable[ProbeRecord]) -> dict[Key, float]:
+def _loss_errors(
+    probes: Iterable[ProbeRecord], compared: Iterable[ProbeRecord]
+) -> dict[Key, float]:
     """How uncertain it is what losses make of each setting in the long run.
 
     All probes of a setting share it, so repeats do not show it.
     """
     errors: dict[Key, float] = {}
-    for probe in compared:
+    for probe, expected in zip(probes, compared, strict=True):
         if isinstance(probe.result, Measurement):
             key = (probe.subject, setting_key(probe.setting))
-            errors[key] = min(loss_error(probe.result), errors.get(key, math.inf))
+            errors[key] = min(loss_error(probe, expected), errors.get(key, math.inf))
     return errors
 
 

@@ -21,7 +21,6 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.sending import LossesSeen
-from advisor.models.ceiling import fastest_window_bps
 from advisor.models.loss_response import allowed_at, answers
 from advisor.models.steadiness import CLOSE_ENOUGH, combined, mean_rate_bps, relative_error
 
@@ -31,7 +30,6 @@ _POINTS: Final = 51
 _LOSSES: Final = [
     _LEAST_LOSS * (_MOST_LOSS / _LEAST_LOSS) ** (i / (_POINTS - 1)) for i in range(_POINTS)
 ]
-_WINDOW_ROUND_TRIPS: Final = 6
 
 _ENOUGH_CUTS: Final = 3
 """With fewer, time with a full queue counts too, where nothing was cut: that a path loses next to
@@ -66,12 +64,16 @@ def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
     ]
 
 
-def loss_error(measurement: Measurement) -> float:
-    """The part of a probe's relative error that is due to losses, seen or not; 0 without."""
-    if not measurement.losses or measurement.throughput_bps <= 0:
+def loss_error(probe: ProbeRecord, expected: ProbeRecord) -> float:
+    """The part of the relative error that is due to losses, seen or not; 0 where it is not known.
+
+    `expected`: the same probe, from `in_the_long_run`.
+    """
+    lossy, result = _lossy(probe), expected.result
+    if lossy is None or not isinstance(result, Measurement):
         return 0.0
-    stated = measurement.stderr_bps / measurement.throughput_bps
-    return math.sqrt(max(0.0, stated**2 - relative_error(_counted(measurement)) ** 2))
+    _, error = _without_pooling(lossy)
+    return math.sqrt(max(0.0, (result.stderr_bps / result.throughput_bps) ** 2 - error**2))
 
 
 def _path(probe: ProbeRecord) -> _Path:
@@ -85,11 +87,24 @@ def _lossy(probe: ProbeRecord) -> _Lossy | None:
         return None
     if not answers(result.losses.congestion) or mean_rate_bps(_counted(result)) <= 0:
         return None
+    if result.throughput_bps <= 0 or result.stderr_bps < 0:
+        return None
     return _Lossy(result, result.losses, rtt_s)
 
 
 def _counted(measurement: Measurement) -> list[Interval]:
     return measurement.intervals[measurement.steady_from :]
+
+
+def _without_pooling(probe: _Lossy) -> tuple[float, float]:
+    """The rate of a probe before the losses of all count, and its relative error.
+
+    Where its own losses have lowered its windows, its own prediction is replaced.
+    """
+    result = probe.result
+    if probe.losses.cuts:
+        return mean_rate_bps(_counted(result)), relative_error(_counted(result))
+    return result.throughput_bps, result.stderr_bps / result.throughput_bps
 
 
 def _posterior(met: Sequence[LossesSeen]) -> list[float]:
@@ -107,17 +122,14 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 
 def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
     """A probe with the rate of the expected time over the posterior, and its standard error."""
-    counted = _counted(probe.result)
-    mean_bps, error = mean_rate_bps(counted), relative_error(counted)
-    window_s = _WINDOW_ROUND_TRIPS * probe.rtt_s
-    highest_bps = max(mean_bps, fastest_window_bps(probe.result.intervals, window_s))
-    moments = [(1 - math.fsum(posterior), math.log(mean_bps), error)]
+    seen_bps, error = _without_pooling(probe)
+    moments = [(1 - math.fsum(posterior), math.log(seen_bps), error)]
     for loss, weight in zip(_LOSSES, posterior, strict=True):
-        allowed = allowed_at(loss, probe.losses, probe.rtt_s, highest_bps)
-        bps, its_error = mean_bps, error
-        # Where no loss has lowered the rate, something else bounds it.
-        if allowed.rate_bps < mean_bps or probe.losses.cuts:
-            bps, its_error = combined(mean_bps, error, allowed)
+        # What nothing but the losses bounds: no rate is expected beyond the one that was seen.
+        allowed = allowed_at(loss, probe.losses, probe.rtt_s, seen_bps)
+        bps, its_error = seen_bps, error
+        if allowed.rate_bps < seen_bps:
+            bps, its_error = combined(seen_bps, error, allowed)
         moments.append((weight, math.log(bps), its_error))
     log_bps = math.fsum(weight * log for weight, log, _ in moments)
     variance = math.fsum(w * ((log - log_bps) ** 2 + e**2) for w, log, e in moments)
@@ -126,5 +138,5 @@ def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
         probe.result,
         throughput_bps=bps,
         stderr_bps=math.sqrt(variance) * bps,
-        predicted=abs(bps - mean_bps) > CLOSE_ENOUGH * mean_bps or msgspec.UNSET,
+        predicted=abs(bps - seen_bps) > CLOSE_ENOUGH * seen_bps or msgspec.UNSET,
     )
