@@ -33,8 +33,7 @@ _LOSSES: Final = [
 
 _ENOUGH_CUTS: Final = 3
 """With fewer, time with a full queue counts too, where nothing was cut: that a path loses next to
-nothing shows mostly there. It is an error on the safe side of few streams, since the losses of
-such time do not count."""
+nothing shows mostly there. That makes losses seem rarer, since those of such time do not count."""
 
 _Path: TypeAlias = tuple[Pair, str, Connection | None]
 """A pair, a session, and the connection where the session has several."""
@@ -123,9 +122,9 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
     """A probe with the rate of the expected time over the posterior, and its standard error."""
     seen_bps, error = _without_pooling(probe)
-    moments = [(1 - math.fsum(posterior), math.log(seen_bps), error)]
+    moments = [(max(0.0, 1 - math.fsum(posterior)), math.log(seen_bps), error)]
     for loss, weight in zip(_LOSSES, posterior, strict=True):
-        # What nothing but the losses bounds: no rate is expected beyond the one that was seen.
+        # It may be bounded by something else: no rate is expected beyond the one that was seen.
         allowed = allowed_at(loss, probe.losses, probe.rtt_s, seen_bps)
         bps, its_error = seen_bps, error
         if allowed.rate_bps < seen_bps:
