@@ -49,17 +49,17 @@ class _Lossy(msgspec.Struct, frozen=True):
 
 def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
     """The same probes, with the rates that the losses of all probes of their session allow."""
-    listed = list(probes)
-    met: dict[_Path, list[_Lossy]] = {}
-    for probe in listed:
-        if lossy := _lossy(probe):
-            met.setdefault(_path(probe), []).append(lossy)
-    posteriors = {path: _posterior([one.losses for one in each]) for path, each in met.items()}
+    listed = [(probe, _lossy(probe)) for probe in probes]
+    met: dict[_Path, list[LossesSeen]] = {}
+    for probe, lossy in listed:
+        if lossy:
+            met.setdefault(_path(probe), []).append(lossy.losses)
+    posteriors = {path: _posterior(each) for path, each in met.items()}
     return [
         msgspec.structs.replace(probe, result=_expected(lossy, posteriors[_path(probe)]))
-        if (lossy := _lossy(probe))
+        if lossy
         else probe
-        for probe in listed
+        for probe, lossy in listed
     ]
 
 

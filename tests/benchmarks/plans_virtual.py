@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from advisor.domain.dataset import Dataset
-from advisor.domain.space import Setting, concurrency_of
+from advisor.domain.space import Setting, concurrency_of, parallelism_of
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.methods.tuning import TunerBounds
 from advisor.models.file_classes import Size
@@ -164,7 +164,7 @@ class VirtualMover(VirtualClock):
 
     def apply(self, group: FileGroup, setting: Setting, fallback: Setting | None = None) -> None:
         group.concurrency = concurrency_of(setting)
-        group.parallelism = int(setting.get("parallelism", 1))
+        group.parallelism = parallelism_of(setting)
 
     def step(self) -> None:
         served = [(one, self._serving(one)) for one in self._groups]

@@ -32,6 +32,7 @@ import msgspec
 import numpy as np
 
 from advisor.domain import events as ev
+from advisor.domain.space import concurrency_of, parallelism_of
 from advisor.lab.state import LabFolder, state_of
 from advisor.models.file_classes import Size
 from tests.benchmarks.disk.files import difference, remove
@@ -275,7 +276,7 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
         epochs = [one for one in events if isinstance(one, ev.EpochEnded)]
         settled[part.name] = has_settled(epochs)
         last = epochs[-1].setting if epochs else {}
-        levels[part.name] = (int(last.get("concurrency", 1)), int(last.get("parallelism", 1)))
+        levels[part.name] = (concurrency_of(last), parallelism_of(last))
         if status:
             trouble = f"{part.name}: {_failure(status, events)}"
     return Ran(

@@ -10,13 +10,13 @@ from advisor.domain.advice import Advice
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult, Purpose
-from advisor.domain.measurement import EndLoad, Interval
+from advisor.domain.measurement import EndLoad
 from advisor.domain.records import ProbeRecord
-from advisor.domain.sending import LossesSeen
 from advisor.domain.space import Setting
 from advisor.report.text import advice_text
 from advisor.runtime.request import AdviceRequest
 from advisor.testing.samples import a_host, a_path, measured
+from tests.unit.models.lossy_probe import lossy_probe
 
 PAIR = Pair("here", "there")
 DEFAULT: Setting = {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
@@ -351,18 +351,7 @@ def test_several_processes_say_what_one_reached_and_what_a_tool_needs() -> None:
 
 def test_a_short_probe_that_losses_will_hold_down_is_named() -> None:
     def probe(streams: int, bps: float, cuts: int, segments: int) -> ProbeRecord:
-        losses = LossesSeen(
-            congestion="cubic",
-            streams=streams,
-            segment_bytes=1448,
-            cuts=cuts,
-            segments=segments,
-            uncut_segments=0,
-            all_cuts=cuts,
-            later_cuts=cuts,
-        )
-        course = [Interval(n / 10, (n + 1) / 10, round(bps / 80)) for n in range(30)]
-        result = msgspec.structs.replace(measured(bps), losses=losses, intervals=course)
+        result = lossy_probe(bps, streams=streams, cuts=cuts, segments=segments)
         setting: Setting = {**DEFAULT, "streams": streams}
         return ProbeRecord(
             pair=PAIR, subject="tcp", setting=setting, result=result, recorded_s=0, rtt_s=0.05

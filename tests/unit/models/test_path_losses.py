@@ -4,40 +4,12 @@ import msgspec
 import pytest
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.domain.sending import LossesSeen
 from advisor.models.path_losses import in_the_long_run
+from tests.unit.models.lossy_probe import lossy_probe
 
 RTT_S = 0.05
-SEGMENT_BYTES = 1448
-STEP_S = 0.1
-
-
-def a_probe(
-    bps: float, *, streams: int = 1, cuts: int = 0, segments: int = 50_000, control: str = "cubic"
-) -> Measurement:
-    """Three seconds at a steady rate."""
-    return Measurement(
-        throughput_bps=bps,
-        stderr_bps=bps / 50,
-        intervals=[
-            Interval(n * STEP_S, (n + 1) * STEP_S, round(bps * STEP_S / 8)) for n in range(30)
-        ],
-        steady_from=0,
-        settled=True,
-        elapsed_s=3.0,
-        losses=LossesSeen(
-            congestion=control,
-            streams=streams,
-            segment_bytes=SEGMENT_BYTES,
-            cuts=cuts,
-            segments=segments,
-            uncut_segments=0,
-            all_cuts=cuts,
-            later_cuts=cuts,
-        ),
-    )
 
 
 def expected(*probes: Measurement, session: str = "one") -> list[Measurement]:
@@ -69,9 +41,9 @@ def rates(*probes: Measurement) -> list[float]:
 def test_losses_that_other_probes_met_bound_a_probe_that_met_none(
     control: str, one_stream_bps: float
 ) -> None:
-    few = a_probe(9e8, streams=1, control=control)
+    few = lossy_probe(9e8, streams=1, control=control)
     # 20 in a million: the same path, of which the first probe saw too little.
-    many = a_probe(9.4e8, streams=25, cuts=20, segments=950_000, control=control)
+    many = lossy_probe(9.4e8, streams=25, cuts=20, segments=950_000, control=control)
     one, most = expected(few, many)
     assert one_stream_bps / 1.5 < one.throughput_bps < 2 * one_stream_bps
     assert one.predicted
@@ -81,7 +53,7 @@ def test_losses_that_other_probes_met_bound_a_probe_that_met_none(
 
 def test_a_large_window_is_not_trusted_for_long_until_much_has_arrived_without_loss() -> None:
     def long_run_bps(segments: int) -> float:
-        return rates(a_probe(9e8, control="reno", segments=segments))[0]
+        return rates(lossy_probe(9e8, control="reno", segments=segments))[0]
 
     # Reno needs fewer losses than one in 6.4 million segments for 900 Mbit/s over 50 ms.
     few, many, most = (long_run_bps(count) for count in (10_000, 1_000_000, 100_000_000))
@@ -92,35 +64,37 @@ def test_a_large_window_is_not_trusted_for_long_until_much_has_arrived_without_l
 
 def test_many_streams_need_no_such_proof() -> None:
     alone, shared = (
-        rates(a_probe(9e8, control="reno")),
-        rates(a_probe(9e8, streams=16, control="reno")),
+        rates(lossy_probe(9e8, control="reno")),
+        rates(lossy_probe(9e8, streams=16, control="reno")),
     )
     assert alone[0] < 0.95 * shared[0]
     assert shared[0] > 0.93 * 9e8
 
 
 def test_what_the_socket_buffer_limits_is_not_raised() -> None:
-    held_down = a_probe(1e8, streams=1)
-    assert rates(held_down, a_probe(9e8, streams=8, segments=10**7))[0] == pytest.approx(1e8)
+    held_down = lossy_probe(1e8, streams=1)
+    assert rates(held_down, lossy_probe(9e8, streams=8, segments=10**7))[0] == pytest.approx(1e8)
 
 
 def test_a_rate_that_losses_had_lowered_follows_what_all_probes_tell() -> None:
     """One cut among a few segments says little; many segments of other probes say more."""
-    unlucky = a_probe(2e8, cuts=1, segments=2_000)
+    unlucky = lossy_probe(2e8, cuts=1, segments=2_000)
     alone = rates(unlucky)[0]
-    [among_others, _] = rates(unlucky, a_probe(9e8, streams=8, cuts=1, segments=10**6))
+    [among_others, _] = rates(unlucky, lossy_probe(9e8, streams=8, cuts=1, segments=10**6))
     assert alone < among_others
 
 
 def test_probes_that_tell_nothing_of_losses_stay_as_they_are() -> None:
-    old = msgspec.structs.replace(a_probe(9e8), losses=msgspec.UNSET)
-    unknown = a_probe(9e8, control="no-such")
-    lossy = a_probe(9e8, streams=25, cuts=50, segments=10**5)
+    old = msgspec.structs.replace(lossy_probe(9e8), losses=msgspec.UNSET)
+    unknown = lossy_probe(9e8, control="no-such")
+    lossy = lossy_probe(9e8, streams=25, cuts=50, segments=10**5)
     assert expected(old, unknown, lossy)[:2] == [old, unknown]
     assert expected(old) == [old]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2**62])
 def test_figures_that_no_kernel_reports_give_a_rate_all_the_same(count: int) -> None:
-    for found in rates(a_probe(9e8, cuts=count, segments=count), a_probe(9e8, streams=2**31)):
+    for found in rates(
+        lossy_probe(9e8, cuts=count, segments=count), lossy_probe(9e8, streams=2**31)
+    ):
         assert 0 < found <= 9e8 * 1.01
