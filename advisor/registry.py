@@ -7,7 +7,6 @@ A plugin is a module with an object called `plugin`. One that cannot be loaded i
 reason; the others still work.
 """
 
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -144,6 +143,9 @@ def _from_folders(kind: Kind) -> Iterator[_Found]:
 
 
 def _from_entry_points(kind: Kind) -> Iterator[_Found]:
+    # With a parser of e-mail: much for the many commands that look for no plugin.
+    import importlib.metadata
+
     for point in importlib.metadata.entry_points(group=f"advisor.{kind}"):
         origin = point.dist.name if point.dist else "entry point"
         try:

@@ -4,6 +4,7 @@ The one module that knows more of Typer than its documentation: lazy groups and 
 options have no public hook.
 """
 
+import copy
 import functools
 import importlib
 import inspect
@@ -203,14 +204,15 @@ def _paragraphs(function: Callable[..., Any]) -> str:
 
 
 def _hide_types(parameters: Iterable[Any]) -> None:
-    """Leave Python's types of arguments and flags out of the help: they tell a user nothing."""
+    """Leave Python's types of arguments out of the help: they tell a user nothing."""
     for one in parameters:
-        if isinstance(one, TyperArgument) or one.is_flag:
-            vars(one)["display_type_rich"] = _no_type
+        if isinstance(one, TyperArgument):
+            one.type = copy.copy(one.type)
+            vars(one.type)["get_metavar"] = _no_type
 
 
-def _no_type(ctx: typer.Context) -> None:
-    return None
+def _no_type(param: object, ctx: object) -> str:
+    return ""
 
 
 def _flat(function: Callable[..., Any]) -> Callable[..., Any]:

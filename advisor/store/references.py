@@ -7,8 +7,6 @@ from typing import Final
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import Record
-from advisor.store.importers import BadEntry, read_files
-from advisor.store.importers.refused import RefusedEntries
 
 SUFFIX: Final = ".profile.gz"
 
@@ -34,6 +32,10 @@ class References:
 
     @cached_property
     def _read(self) -> tuple[dict[Pair, list[Record]], list[str]]:
+        # Every command opens a history, and few look into the profiles.
+        from advisor.store.importers import BadEntry, read_files
+        from advisor.store.importers.refused import RefusedEntries
+
         records: dict[Pair, list[Record]] = {}
         refused = RefusedEntries()
         files = [path for folder in self._folders for path in sorted(folder.glob(f"*{SUFFIX}"))]

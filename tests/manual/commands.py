@@ -76,7 +76,7 @@ def _row(context: typer.Context, one: Any) -> tuple[str, str, str]:
 
 def _kind(context: typer.Context, one: Any) -> str:
     """What an option without a placeholder takes: a path, or one of a few words."""
-    kind = one.display_type(context).strip("<>")
+    kind = one.make_metavar(context).strip("<>")
     return kind.replace("|", "/") if "|" in kind else kind.upper()
 
 

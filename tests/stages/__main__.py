@@ -292,6 +292,8 @@ def _interrupted(*_: object) -> None:
 def main() -> int:
     for number in _SIGNALS:
         signal.signal(number, _interrupted)
+    # Else each of the thousand programs that tests start would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     began_s, before = time.monotonic(), _named_namespaces()
     status, outcome = 0, Outcome()
     try:

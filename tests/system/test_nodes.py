@@ -33,7 +33,7 @@ from .tool_servers import SendingServer, SftpServer
 
 pytestmark = pytest.mark.timeout(300)
 
-GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (3, 20_000_000)}
+GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (3, 10_000_000)}
 FILES = sum(count for count, _ in GROUPS.values())
 PATH = ["--bandwidth", "1Gbit", "--rtt", "20ms", "--max-concurrency", "2", "--max-streams", "2"]
 SLOW = ["--max-rate", "40Mbit"]

@@ -82,6 +82,9 @@ def examples() -> Iterator[tuple[str, list[str]]]:
                     yield page, words
 
 
+_PATHS = {"path", "file", "directory"}
+
+
 def parsed(group: TyperGroup, words: list[str]) -> None:
     """Raise an exception for what the command does not know. Files need not be there."""
     context = typer.Context(group)
@@ -98,7 +101,7 @@ def parsed(group: TyperGroup, words: list[str]) -> None:
     assert not left, f"too much: {left}"
     for one in command.params:
         value = options.get(one.name)
-        if one.type_descriptor.is_path or one.name == "data" or PLACEHOLDER.search(str(value)):
+        if one.type.name in _PATHS or one.name == "data" or PLACEHOLDER.search(str(value)):
             continue
         one.process_value(below, value if value is not None else one.get_default(below))
 

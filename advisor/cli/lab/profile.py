@@ -1,38 +1,20 @@
 """`advisor lab profile`: throughput against the round-trip time, measured on emulated paths."""
 
-import contextlib
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, NewType
 
-import msgspec
 import typer
 
 from advisor.cli import parameters as p
 from advisor.cli.commands import command
 from advisor.cli.errors import UsageError
 from advisor.cli.lab.lifecycle import NewPathOptions
-from advisor.cli.lab.options import NAME, changes_of
+from advisor.cli.lab.options import NAME
 from advisor.cli.lab.orders import lab_errors
-from advisor.cli.lab.rtt_runs import (
-    ProfileRun,
-    measure_in_turn,
-    memory_folders,
-    profiles_by_name,
-)
 from advisor.cli.options import ResultAsJson, StoreOption
-from advisor.cli.profile.rtt import show_rtt_profile
-from advisor.lab import catalogue
-from advisor.lab.lifecycle import Plan, bring_up, take_down
-from advisor.lab.paths import EmulatedPath, changed, parse_time
+from advisor.lab.paths import parse_time
 from advisor.report.plotting import CannotPlot, check_plot
-from advisor.report.rtt_profile import places_of, rtt_profile
-from advisor.runtime.exit_codes import EXIT_DONE
-from advisor.traits import reference_transport, tool_traits
 
-_FLOWS: Final = "1,4,10"
-_POINTS: Final = "2"
-"""Of parameters that are not named: the ends of their range."""
 _PAPERS_RTTS: Final = "0.4ms,11.6ms,22.6ms,45.6ms,91.6ms,183ms,366ms"
 _MOST_RTTS: Final = 32
 
@@ -121,71 +103,16 @@ def profile(
             check_plot(plot)
         except CannotPlot as error:
             raise UsageError.about("--plot", error) from None
-    grid = _grid_words(settings or _default_settings(), repeats)
-    search = ["--congestion", congestion] if congestion else []
-    search += ["--transports", transports] if transports else []
-    rtts_s = rtts or _rtts(_PAPERS_RTTS)
-    with _lab(name, path, rtts_s) as hosts, contextlib.ExitStack() as files:
-        # The RTT is the emulated one: measured on a busy machine it would be another each time.
-        where = {
-            host: [f"lab:{name}:{host}", "--rtt", f"{rtt_s * 1000:g}ms"]
-            for host, rtt_s in zip(hosts, rtts_s, strict=True)
-        }
-        runs = [
-            ProfileRun(name=f"{name}-{host}", words=[*where[host], *grid, *search])
-            for host in hosts
-        ]
-        for host in hosts if tools else []:
-            source, target = files.enter_context(memory_folders(name, host))
-            to_memory = ["--data", source, "--to", target]
-            runs += [
-                ProfileRun(
-                    name=f"{name}-{host}-{tool}",
-                    words=[*where[host], *_tool_words(tool, repeats), *to_memory],
-                )
-                for tool in tools or []
-            ]
-        status = measure_in_turn(runs, store)
-    if status == EXIT_DONE:
-        stored = profiles_by_name(store)
-        show_rtt_profile(
-            rtt_profile(places_of(stored[run.name] for run in runs)), plot, as_json=as_json
-        )
-    return status
+    # All commands of labs are loaded with this one: what it measures with, when it is called.
+    from advisor.cli.lab.rtt_profile import AskedRtts, measure_rtts
 
-
-def _default_settings() -> list[str]:
-    """Autotuned streams, as the paper profiles them; other transports over their own range."""
-    return [f"{reference_transport()}.{one}" for one in (f"streams={_FLOWS}", "buffer=auto")]
-
-
-def _grid_words(settings: Sequence[str], repeats: int) -> list[str]:
-    axes = [word for setting in settings for word in ("--set", setting)]
-    return [*axes, "--points", _POINTS, "--repeats", str(repeats)]
-
-
-def _tool_words(tool: str, repeats: int) -> list[str]:
-    """One file, by the number of its streams."""
-    streams = f"{tool_traits(tool).stream_parameter}={_FLOWS}"
-    return ["--profile-tool", tool, *_grid_words([streams], repeats)]
-
-
-@contextlib.contextmanager
-def _lab(name: str, options: NewPathOptions, rtts_s: Sequence[float]) -> Iterator[list[str]]:
-    """A lab with a path for each RTT, up inside the block; yields its hosts. Raises LabError."""
-    changes = changes_of(options)
-    common = catalogue.find(options.path_name) if options.path_name else EmulatedPath()
-    paths = {
-        _host_name(rtt_s): changed(common, msgspec.structs.replace(changes, rtt_s=rtt_s))
-        for rtt_s in rtts_s
-    }
-    bring_up(name, Plan(hosts=paths))
-    try:
-        yield list(paths)
-    finally:
-        take_down(name)
-
-
-def _host_name(rtt_s: float) -> str:
-    """A name of a host for an RTT: `rtt-45-6ms`."""
-    return f"rtt-{rtt_s * 1000:g}ms".replace(".", "-")
+    asked = AskedRtts(
+        rtts_s=rtts or _rtts(_PAPERS_RTTS),
+        repeats=repeats,
+        settings=settings,
+        congestion=congestion,
+        transports=transports,
+        tools=tools or (),
+        plot=plot,
+    )
+    return measure_rtts(name, path, asked, store, as_json=as_json)

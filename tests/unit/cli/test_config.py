@@ -112,7 +112,7 @@ def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configu
     )
     everywhere = parsed("far")
     assert (everywhere["budget"], everywhere["max_streams"]) == (120.0, 8)
-    assert everywhere["constant"] == [("a", 10.0), ("c", 4.0)]
+    assert list(everywhere["constant"]) == [("a", 10.0), ("c", 4.0)]
     assert everywhere["transports"] == ["tcp"]
     assert everywhere["tools"] == ["rclone", "xdd"]
     assert parsed("far", "--tools", "xrdcp")["tools"] == ["xrdcp"]

@@ -71,6 +71,16 @@ def test_the_help_of_a_command_loads_no_screen_and_no_statistics(
     assert not loaded_by(arguments, tmp_path) & {"textual", "scipy", "sklearn"}
 
 
+@pytest.mark.parametrize(
+    "arguments", [["lab", "paths"], ["history", "--json"], ["agent", "--help"]]
+)
+def test_short_commands_load_no_arrays_and_no_other_validation(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    """They start in a moment, many times over in a script."""
+    assert not loaded_by(arguments, tmp_path) & {"numpy", "pydantic", "email"}
+
+
 def test_the_help_of_advise_loads_nothing_that_measures_or_computes(tmp_path: Path) -> None:
     loaded = loaded_by(["advise", "--help"], tmp_path)
     assert not loaded & {"numpy", "cryptography", "advisor.advising", "advisor.agent"}
