@@ -3,6 +3,10 @@
 import contextlib
 import ctypes
 from pathlib import Path
+from typing import Final
+
+LIBIPERF: Final = "libiperf.so.0"
+"""Its name for the loader."""
 
 
 def library_versions() -> dict[str, str]:
@@ -14,7 +18,7 @@ def library_versions() -> dict[str, str]:
 def libiperf_version() -> str | None:
     """`3.12`, as libiperf reports; None when it cannot be loaded."""
     with contextlib.suppress(OSError, AttributeError):
-        version = ctypes.CDLL("libiperf.so.0").iperf_get_iperf_version
+        version = ctypes.CDLL(LIBIPERF).iperf_get_iperf_version
         version.restype = ctypes.c_char_p
         return (version() or b"").decode("ascii", "replace") or None
     return None

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Final
 
+from advisor.hosts.libraries import LIBIPERF
 from advisor.hosts.processes import Child, server_bound_to_stdin, start
 from advisor.lab.networks import Network
 
@@ -68,7 +69,7 @@ def _receive(port: int) -> None:
     import iperf3
 
     while True:
-        server = iperf3.Server()
+        server = iperf3.Server(lib_name=LIBIPERF)
         server.port = port
         server.verbose = False
         server.run()
@@ -78,7 +79,7 @@ def _send(address: str, port: int, streams: int) -> None:
     import iperf3
 
     while True:
-        client = iperf3.Client()
+        client = iperf3.Client(lib_name=LIBIPERF)
         client.server_hostname = address
         client.port = port
         client.num_streams = streams

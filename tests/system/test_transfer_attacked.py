@@ -15,8 +15,6 @@ from .conftest import Run, Server, Start, wait_until
 from .moved import make_files
 from .transfers import AnyServer, make_endless, transfer, use
 
-pytestmark = pytest.mark.as_root
-
 FEW = {"small": (20, 50_000), "large": (2, 9_000_000)}
 
 # The client that moved the file damages it, before it ends: others run beside it.
@@ -116,6 +114,7 @@ def test_another_source_is_not_mixed_with_an_interrupted_one(
     assert not difference(source, there)
 
 
+@pytest.mark.as_root
 def test_two_at_once_to_one_target(
     start: Start, any_server: AnyServer, tmp_path: Path, other_home: dict[str, str]
 ) -> None:
@@ -177,6 +176,7 @@ def test_a_source_that_grows_after_it_was_counted(
     assert not difference(source, any_server.folder / "there")
 
 
+@pytest.mark.as_root
 def test_what_exists_is_not_replaced_without_a_word(
     start: Start, every_server: AnyServer, source: Path
 ) -> None:
@@ -204,6 +204,7 @@ def test_what_exists_is_not_replaced_without_a_word(
     assert run.events[-1]["earlier_bytes"] == run.events[-1]["moved_bytes"]
 
 
+@pytest.mark.as_root
 def test_a_link_at_the_target_is_not_followed(
     start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
@@ -218,6 +219,7 @@ def test_a_link_at_the_target_is_not_followed(
     assert not list(outside.iterdir())
 
 
+@pytest.mark.as_root
 def test_nothing_of_the_source_is_lost_without_mention(
     start: Start, any_server: AnyServer, source: Path
 ) -> None:
@@ -250,6 +252,7 @@ def test_nothing_of_the_source_is_lost_without_mention(
         assert (there / "small/0.dat").stat().st_mtime_ns == 10**18 + 7
 
 
+@pytest.mark.as_root
 def test_content_that_is_damaged_on_the_way_is_moved_again(
     start: Start, every_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:
@@ -266,6 +269,7 @@ def test_content_that_is_damaged_on_the_way_is_moved_again(
     assert not difference(source, there)
 
 
+@pytest.mark.as_root
 def test_what_a_profile_keeps_is_what_was_sent(
     start: Start, own_server: Server, source: Path, tmp_path: Path
 ) -> None:
@@ -285,6 +289,7 @@ def test_what_a_profile_keeps_is_what_was_sent(
     assert any("differs from its source" in one for one in notices)
 
 
+@pytest.mark.as_root
 def test_a_receipt_proves_the_copy_later(
     start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ from advisor.api.values import (
     install_line,
 )
 
+from .libiperf import LIBRARY
 from .receiving import receive
 from .sending import send
 
@@ -76,7 +77,7 @@ class TcpIperf3:
     def available(self) -> Availability:
         """Whether libiperf is installed."""
         try:
-            ctypes.CDLL("libiperf.so.0")
+            ctypes.CDLL(LIBRARY)
         except OSError:
             return Availability("libiperf is not installed", install_line("libiperf"))
         return AVAILABLE
