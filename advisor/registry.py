@@ -155,9 +155,17 @@ def _from_entry_points(kind: Kind) -> Iterator[_Found]:
 
 
 @cache
-def _found(kind: Kind) -> dict[str, _Found]:
+def _in_folders(kind: Kind) -> dict[str, _Found]:
     plugins: dict[str, _Found] = {}
-    for one in (*_from_folders(kind), *_from_entry_points(kind)):
+    for one in _from_folders(kind):
+        plugins.setdefault(one.name, one)
+    return plugins
+
+
+@cache
+def _found(kind: Kind) -> dict[str, _Found]:
+    plugins = dict(_in_folders(kind))
+    for one in _from_entry_points(kind):
         plugins.setdefault(one.name, one)
     return plugins
 
@@ -174,7 +182,10 @@ def _former_names(kind: Kind) -> dict[str, str]:
 
 
 def _one(kind: Kind, name: str) -> Any:
-    found = _found(kind)
+    # Those in folders go before the others, which take as long again to find.
+    found = _in_folders(kind)
+    if name not in found:
+        found = _found(kind)
     if name not in found:
         name = _former_names(kind).get(name, name)
     if name not in found:
@@ -208,6 +219,11 @@ def methods() -> "list[MethodPlugin]":
 def installed_tools() -> list[str]:
     """The names of the tools whose programs are on this host."""
     return [tool.name for tool in tools() if tool.available().ok]
+
+
+def load_transports_of_folders() -> None:
+    """Load those in folders, so that `transport` answers at once."""
+    _in_folders("transports")
 
 
 def transport(name: str) -> Transport:

@@ -1,10 +1,10 @@
 """Sockets, libraries and timing on this host, for transport plugins."""
 
 from advisor.hosts.compiled import shared_library
+from advisor.hosts.kernel_path_mtu import kernel_path_mtu
 from advisor.hosts.libraries import libiperf_version, libudt_version
 from advisor.hosts.own_sockets import borrowed, listening_fd, own_address_facing, usable_address
 from advisor.hosts.pacing import repeat_every
-from advisor.hosts.path_mtu import kernel_path_mtu
 from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.port_watch import Accepted, PortWatch
 from advisor.hosts.tcp_info import TcpSockets, TcpTotals

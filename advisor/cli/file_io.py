@@ -163,7 +163,7 @@ def _told(error: Exception, exit_code: int) -> int:
 def _place(destination: Endpoint | None, reach: ReachOptions) -> MeasurableHost:
     if destination is None and not reach.agent and not reach.secret_file:
         return _Here()
-    from advisor.cli.advise.sessions import on_lab
+    from advisor.cli.lab_source import on_lab
 
     return _There(on_lab(AdviceRequest(**reach.request_fields(destination))))
 

@@ -1,6 +1,5 @@
 """Small C sources shipped with the program, compiled on first use and cached."""
 
-import asyncio
 import hashlib
 import os
 import shutil
@@ -9,8 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import platformdirs
-
-from advisor.hosts.processes import output_of
 
 _TIMEOUT_S: Final = 30.0
 
@@ -45,6 +42,11 @@ def _compiled(source: Path, suffix: str, options: list[str]) -> Path | None:
 
 
 def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
+    # Once on a host, while each end of each probe loads this file.
+    import asyncio
+
+    from advisor.hosts.processes import output_of
+
     kept.parent.mkdir(parents=True, exist_ok=True)
     # Compile elsewhere and move: several processes may do this at once, and none may load a partial
     # file.

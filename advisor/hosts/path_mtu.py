@@ -17,21 +17,10 @@ from typing import Any, Final, cast
 import msgspec
 
 from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.hosts.kernel_path_mtu import DISCOVER_PROBE, unfragmented_socket
 from advisor.hosts.peer_filter import only_from
 
-# linux/in.h and linux/in6.h; the socket module does not name them.
-_DISCOVER_DO: Final = 2
-_DISCOVER_PROBE: Final = 3
-_DISCOVER: Final = {
-    socket.AF_INET: (socket.IPPROTO_IP, 10),
-    socket.AF_INET6: (socket.IPPROTO_IPV6, 23),
-}
-_MTU: Final = {
-    socket.AF_INET: (socket.IPPROTO_IP, 14),
-    socket.AF_INET6: (socket.IPPROTO_IPV6, 24),
-}
 _HEADERS: Final = {socket.AF_INET: 20 + 8, socket.AF_INET6: 40 + 8}
-_DISCARD_PORT: Final = 9  # Nothing is sent; connecting needs some port.
 
 LARGEST_PACKET: Final = 65535
 USUAL_SIZES: Final = (9000, 8900, 4470, 1500, 1492, 1450, 1400, 1280)
@@ -59,15 +48,6 @@ class UdpPath(msgspec.Struct, frozen=True, kw_only=True):
     rtt_s: float
 
 
-def kernel_path_mtu(address: str, bound: str = "") -> int:
-    """The kernel's path MTU to an IP address, in bytes. Sends nothing.
-
-    That is the interface's MTU until a router has reported less. Raises OSError without a route.
-    """
-    with _socket(address, _DISCARD_PORT, _DISCOVER_DO, bound) as sock:
-        return sock.getsockopt(*_MTU[socket.AddressFamily(sock.family)])
-
-
 async def probe_path_mtu(
     address: str, port: int, token: str, start_bytes: int, bound: str = ""
 ) -> int:
@@ -85,7 +65,7 @@ async def probe_udp_path(
     address of this host to send from; "" where the kernel chooses.
     Raises UdpBlocked when nothing comes back, OSError when there is no route.
     """
-    with _socket(address, port, _DISCOVER_PROBE, bound) as sock:
+    with unfragmented_socket(address, port, DISCOVER_PROBE, bound) as sock:
         sock.setblocking(False)
         probe = _Probe(sock, token)
         await probe.greet()
@@ -104,20 +84,6 @@ def _between(lower: int, upper: int) -> list[int]:
     """Up to eight sizes evenly spaced between the two; none when there are none in between."""
     parts = min(_AT_ONCE + 1, upper - lower)
     return [lower + (upper - lower) * part // parts for part in range(1, parts)]
-
-
-def _socket(address: str, port: int, discover: int, bound: str) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_DGRAM)
-    try:
-        sock.setsockopt(*_DISCOVER[family], discover)
-        if bound:
-            sock.bind((bound, 0))
-        sock.connect((address, port))
-    except OSError:
-        sock.close()
-        raise
-    return sock
 
 
 class _Probe:

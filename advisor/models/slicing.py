@@ -16,12 +16,14 @@ file.
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-import numpy as np
 
 from advisor.domain.dataset import SizeBin, Work
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _LEAST_RANGE_BYTES: Final = 4 * 2**20
 """Below this the cost of a range is mostly that of a file, however few bytes it has."""
@@ -158,7 +160,7 @@ class Slicer:
         files: Sequence[FileEntry],
         sizes: Sequence[SizeBin],
         at_once: int,
-        rng: np.random.Generator,
+        rng: "np.random.Generator",
         *,
         whole: bool = False,
     ) -> None:
@@ -188,8 +190,9 @@ class Slicer:
         wanted_bytes = min(wanted_bytes, self.total_bytes)
         placed: list[tuple[float, Part]] = []
         for parts in self._taken(wanted_bytes):
-            places = (np.arange(len(parts)) + self._rng.random(len(parts))) / max(1, len(parts))
-            placed += zip(places.tolist(), parts, strict=True)
+            within = self._rng.random(len(parts)).tolist()
+            places = ((i + one) / len(parts) for i, one in enumerate(within))
+            placed += zip(places, parts, strict=True)
         if not placed:
             most_owed = max(self._classes, key=lambda one: one.owed_bytes)
             return [most_owed.one_part(whole=self._whole)]

@@ -114,7 +114,7 @@ def _private_stdout() -> int:
 def main() -> None:
     """Run one order and exit."""
     channel = PipeChannel(_private_stdout())
-    registry.transports()  # Load them now, before the order arrives.
+    registry.load_transports_of_folders()  # Now, before the order arrives.
     # Unbuffered: a buffer would consume input that follows the order's line.
     with os.fdopen(os.dup(0), "rb", buffering=0) as orders:
         line = orders.readline()

@@ -27,7 +27,8 @@ from advisor.domain.endpoints import LabHost, Pair
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import printable
 from advisor.hosts.facts import host_facts
-from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
+from advisor.hosts.kernel_path_mtu import kernel_path_mtu
+from advisor.hosts.path_mtu import UdpBlocked, probe_path_mtu
 from advisor.hosts.source_address import chosen_source
 from advisor.lab.enter import own_name
 from advisor.lab.state import AGENT_PORT, Host, LabError, LabFolder, state_of

@@ -10,7 +10,8 @@ from advisor.agent.connect import Reached
 from advisor.agent.peer_errors import Refusal
 from advisor.domain.connection import Connection, HostInterface, UsableConnection
 from advisor.hosts.interfaces import data_interfaces
-from advisor.hosts.path_mtu import UdpBlocked, kernel_path_mtu, probe_path_mtu
+from advisor.hosts.kernel_path_mtu import kernel_path_mtu
+from advisor.hosts.path_mtu import UdpBlocked, probe_path_mtu
 from advisor.hosts.rtt import Unreachable, measure_rtt
 from advisor.hosts.source_address import device_to
 

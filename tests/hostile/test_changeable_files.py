@@ -19,7 +19,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def faults() -> list[str]:
-    registry._found.cache_clear()
     found = registry._from_folders("methods")
     return [one.fault or "" for one in found if one.origin == "user"]
 

@@ -33,15 +33,27 @@ _QUICK = ["--dist=loadfile", "tests/unit", "tests/plugins", "tests/hostile"]
 _SCREENS = ["--dist=loadfile", "tests/tui"]
 # Among the folders below, what reads and writes text and computes, the same for every account.
 _TEXT_AND_NUMBERS = (
+    "unit/agent/test_messages",
     "unit/cli/test_backtest",
-    "unit/cli/test_help",
     "unit/cli/test_completion",
+    "unit/cli/test_config",
+    "unit/cli/test_help",
     "unit/cli/test_import_hygiene",
     "unit/cli/test_profile",
+    "unit/cli/test_share",
     "unit/cli/test_usage",
+    "unit/runtime/test_executor",
+    "unit/store/test_digests",
     "unit/store/test_exchange",
     "unit/store/test_history_command",
+    "unit/store/test_importers",
+    "unit/store/test_matching",
+    "unit/store/test_server_logs",
+    "unit/store/test_transfer_tables",
+    "unit/transfer/test_retuning",
+    "hostile/test_imported_records",
     "hostile/test_imports",
+    "hostile/test_nesting",
     "hostile/test_saved_states",
     "hostile/test_text",
 )

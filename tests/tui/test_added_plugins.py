@@ -32,6 +32,7 @@ SETTING: Final = {"block_bytes": 65536}
 def _forget() -> None:
     """Find plugins again: each process finds them once."""
     for known in (
+        registry._in_folders,
         registry._found,
         registry._former_names,
         traits.reference_transport,

@@ -107,7 +107,7 @@ def test_the_command_takes_all_words(tmp_path: Path, more: dict[str, object]) ->
         ("kraken", Asked(share=4)),
         ("mason", Asked(rate_bps=4e8)),
     ]
-    assert (parsed["data"], parsed["to"]) == (["/data/run 7"], ["/scratch/%h"])
+    assert (list(parsed["data"]), list(parsed["to"])) == (["/data/run 7"], ["/scratch/%h"])
     assert parsed["tool"] == "rclone"
     assert parsed["run"]
     assert parsed["as_json"]

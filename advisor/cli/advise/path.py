@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from advisor.advising.path_check import check_path
-from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import command
 from advisor.cli.connection import DataReachOptions, DestinationArgument
+from advisor.cli.lab_source import on_lab
 from advisor.cli.options import EventsAsJson, StoreOption
 from advisor.domain import events as ev
 from advisor.report import ndjson

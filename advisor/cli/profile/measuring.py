@@ -13,12 +13,12 @@ import typer
 from advisor.cli import parameters as p
 from advisor.cli.advise.options import DataOptions, SearchOptions
 from advisor.cli.advise.request import known_server, scanned_dataset
-from advisor.cli.advise.sessions import on_lab, with_signals
 from advisor.cli.commands import command, option_of
 from advisor.cli.completion import transfer_tools
 from advisor.cli.connection import DataReachOptions, DestinationArgument
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
+from advisor.cli.lab_source import on_lab
 from advisor.cli.options import (
     FILES,
     EventsAsJson,
@@ -31,6 +31,7 @@ from advisor.cli.options import (
 )
 from advisor.cli.profile.axes import parse_axis
 from advisor.cli.profile.lookup import resolve_profile
+from advisor.cli.signals import with_signals
 from advisor.domain import events as ev
 from advisor.domain.records import ProfileRecord
 from advisor.report import ndjson

@@ -9,7 +9,6 @@ import msgspec
 import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import Options, command
 from advisor.cli.completion import destinations
 from advisor.cli.connection import (
@@ -22,6 +21,7 @@ from advisor.cli.connection import (
     ReachOptions,
 )
 from advisor.cli.errors import UsageError
+from advisor.cli.lab_source import on_lab
 from advisor.cli.options import FILES, LIMITS, ServerOption, ToOption
 from advisor.cli.transfer.options import check_tool, tool_option
 from advisor.cli.urls import GridFtpUrl, parse_file_url

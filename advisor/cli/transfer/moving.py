@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.advise.sessions import on_lab, with_signals
 from advisor.cli.commands import is_typed
 from advisor.cli.connection import ReachOptions, destination_argument
 from advisor.cli.errors import UsageError
+from advisor.cli.lab_source import on_lab
 from advisor.cli.options import ServerOption, ToOption
+from advisor.cli.signals import with_signals
 from advisor.cli.transfer.delivery import ListingFlags, rules_of
 from advisor.cli.urls import GridFtpUrl
 from advisor.domain import events as ev

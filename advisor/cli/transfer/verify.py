@@ -15,10 +15,10 @@ import typer
 from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.cli import parameters as p
-from advisor.cli.advise.sessions import on_lab
 from advisor.cli.commands import command
 from advisor.cli.connection import ReachOptions, destination_argument
 from advisor.cli.errors import UsageError
+from advisor.cli.lab_source import on_lab
 from advisor.cli.options import DATA, FILES, ResultAsJson, ToOption
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.printable import json_text

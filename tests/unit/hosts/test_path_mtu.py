@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from advisor.hosts import path_mtu
+from advisor.hosts.kernel_path_mtu import kernel_path_mtu
 from advisor.hosts.path_mtu import (
     UdpBlocked,
     UdpEcho,
     UdpPath,
-    kernel_path_mtu,
     probe_path_mtu,
     probe_udp_path,
 )

@@ -15,7 +15,7 @@ from advisor.agent.files import ANYWHERE
 from advisor.agent.peer_errors import PeerGone
 from advisor.agent.service import AgentService
 from advisor.domain.endpoints import Endpoint
-from advisor.hosts.path_mtu import kernel_path_mtu
+from advisor.hosts.kernel_path_mtu import kernel_path_mtu
 from advisor.hosts.rtt import FLOOR_S
 from advisor.runtime.connect import look_at_path
 from advisor.runtime.request import AdviceRequest
