@@ -57,6 +57,14 @@ _TEXT_AND_NUMBERS = (
     "hostile/test_saved_states",
     "hostile/test_text",
 )
+# Processes of one account, whichever it is.
+_ONE_ACCOUNT = (
+    "plugins/tools/test_globus_url_copy_accepted",
+    "unit/agent/test_several_probes",
+    "unit/hosts/test_processes_cancelled",
+    "unit/store/test_processes",
+    "hostile/test_silent_peer",
+)
 # A server of PostgreSQL is asked, which never runs as root.
 _DATABASES = (
     "unit/cli/test_fleet_apply",
@@ -76,7 +84,7 @@ _HOST = [
     *(f"tests/unit/{name}" for name in ("hosts", "agent", "store", "lab", "probing")),
     *(f"tests/unit/{name}" for name in ("runtime", "transfer", "cli")),
     *(
-        *(f"--ignore=tests/{name}.py" for name in (*_TEXT_AND_NUMBERS, *_DATABASES)),
+        *(f"--ignore=tests/{name}.py" for name in (*_TEXT_AND_NUMBERS, *_ONE_ACCOUNT, *_DATABASES)),
         "tests/hostile",
         "tests/plugins/tools",
         "tests/plugins/test_pyudt.py",

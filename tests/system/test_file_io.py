@@ -14,7 +14,6 @@ from advisor.models.file_io import most_bytes
 from .conftest import Start, StartAgent, wait_until
 
 pytestmark = [
-    pytest.mark.as_root,
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),
 ]
 
@@ -28,6 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.as_root
 def test_a_quick_profile_of_both_directions(start: Start, folder: Path) -> None:
     done = start("file-io", str(folder), "--quick", "--json").finish()
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ import pytest
 from advisor.agent import messages as m
 from advisor.agent.secret import new_secret, read_secret, tls_context, write_secret
 
-from .conftest import SHORT, Agent, Namespaces, Start, StartAgent, wait_until
+from .conftest import SHORT, TCP_ALONE, Agent, Namespaces, Start, StartAgent, wait_until
 
 
 def listening_ports(pid: int) -> set[int]:
@@ -33,7 +33,7 @@ def listening_ports(pid: int) -> set[int]:
 
 def test_a_session_over_tls(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    run = start("advise", "--json", *agent.options, *SHORT)
+    run = start("advise", "--json", *agent.options, *TCP_ALONE)
     done = run.finish()
     assert done.returncode == 0, done.stderr
     assert run.events[-1]["event"] == "advice"
@@ -180,7 +180,7 @@ def test_only_one_probe_port_at_a_time_and_only_for_the_peer(start_agent: StartA
 
 def test_one_agent_serves_several_advisors_in_turn(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    runs = [start("advise", "--json", *agent.options, "--budget", "25") for _ in range(3)]
+    runs = [start("advise", "--json", *agent.options, *TCP_ALONE) for _ in range(3)]
     for run in runs:
         done = run.finish()
         assert done.returncode == 0, done.stderr
@@ -207,7 +207,7 @@ def test_an_agent_killed_in_the_middle(start: Start, start_agent: StartAgent) ->
 
 def test_an_agent_that_comes_back_is_reached_again(start: Start, start_agent: StartAgent) -> None:
     agent = start_agent()
-    run = start("advise", "--json", *agent.options, "--budget", "26")
+    run = start("advise", "--json", *agent.options, *TCP_ALONE)
     run.wait_for("probe_ended")
     run.wait_for("interval")
     for process in psutil.Process(agent.run.process.pid).children(recursive=True):

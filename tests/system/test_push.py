@@ -17,7 +17,7 @@ from tests.ssh_server import SshServer, needs_sshd
 
 from .conftest import Start, children_left, wait_until
 
-pytestmark = [pytest.mark.as_root, needs_sshd]
+pytestmark = needs_sshd
 
 STAND_IN = f"""#!/bin/sh
 [ "$1" = --runs ] && exit 0
@@ -36,6 +36,7 @@ def agent_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.as_root
 def test_a_session_leaves_nothing(
     start: Start, sshd: SshServer, agent_file: Path, tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_kept_copy_is_sent_once(
     assert len(list((tmp_path / ".cache" / "advisor" / "agents").iterdir())) == 1
 
 
+@pytest.mark.as_root
 def test_the_advisor_is_killed(
     start: Start, sshd: SshServer, agent_file: Path, tmp_path: Path
 ) -> None:

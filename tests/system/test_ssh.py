@@ -14,9 +14,9 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.postgres_server import SharedDatabase
 from tests.ssh_server import SshServer, needs_sshd
 
-from .conftest import SHORT, Start, StartAgent, children_left, wait_until
+from .conftest import SHORT, TCP_ALONE, Start, StartAgent, children_left, wait_until
 
-pytestmark = [pytest.mark.as_root, needs_sshd]
+pytestmark = needs_sshd
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def over_ssh(sshd: SshServer) -> list[str]:
     return ["--agent-command", f"{sys.executable} -P -m advisor agent --stdio"]
 
 
+@pytest.mark.as_root
 def test_a_session(start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path) -> None:
     run = start("advise", "dtn", "--json", *over_ssh, "--ports", "19410-19419", *SHORT)
     done = run.finish()
@@ -39,11 +40,12 @@ def has_measured(ended: dict[str, Any]) -> bool:
     return bool(ended["result"]["outcome"] == "measured")
 
 
+@pytest.mark.as_root
 def test_the_connection_cut_in_the_middle(
     start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
     """Cut once, the agent is started anew and the session goes on; nothing of the first is left."""
-    run = start("advise", "dtn", "--json", *over_ssh, "--budget", "14")
+    run = start("advise", "dtn", "--json", *over_ssh, *TCP_ALONE)
     run.wait_for("probe_ended")
     run.wait_for("interval")
     sshd.cut()
@@ -63,6 +65,7 @@ def test_the_connection_cut_in_the_middle(
     assert wait_until(lambda: not children_left(tmp_path))
 
 
+@pytest.mark.as_root
 def test_the_connection_cut_for_good(
     start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
@@ -80,6 +83,7 @@ def test_the_connection_cut_for_good(
     assert wait_until(lambda: not children_left(tmp_path))
 
 
+@pytest.mark.as_root
 def test_the_advisor_killed_leaves_nothing_on_either_side(
     start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:

@@ -81,6 +81,19 @@ def test_short_commands_load_no_arrays_and_no_other_validation(
     assert not loaded_by(arguments, tmp_path) & {"numpy", "pydantic", "email"}
 
 
+def test_an_end_of_a_probe_loads_no_loop_and_no_arrays() -> None:
+    """It starts again for every probe, on both hosts."""
+    program = "import sys, advisor.probing.child as child; child.main(); print(*sys.modules)"
+    line = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(
+        line, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60
+    )
+    # Its output is for reports; what a transport prints goes to standard error.
+    loaded = set(done.stderr.split())
+    assert "advisor_plugins_bundled_transports_udt" in loaded
+    assert not loaded & {"asyncio", "numpy", "importlib.metadata", "rich"}
+
+
 def test_the_help_of_advise_loads_nothing_that_measures_or_computes(tmp_path: Path) -> None:
     loaded = loaded_by(["advise", "--help"], tmp_path)
     assert not loaded & {"numpy", "cryptography", "advisor.advising", "advisor.agent"}
