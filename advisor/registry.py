@@ -143,7 +143,7 @@ def _from_folders(kind: Kind) -> Iterator[_Found]:
 
 
 def _from_entry_points(kind: Kind) -> Iterator[_Found]:
-    # With a parser of e-mail: much for the many commands that look for no plugin.
+    # Imported late: it loads the e-mail parser, and most commands look for no plugin.
     import importlib.metadata
 
     for point in importlib.metadata.entry_points(group=f"advisor.{kind}"):
@@ -182,7 +182,7 @@ def _former_names(kind: Kind) -> dict[str, str]:
 
 
 def _one(kind: Kind, name: str) -> Any:
-    # Those in folders go before the others, which take as long again to find.
+    # Folders take precedence, and a search for entry points takes as long again.
     found = _in_folders(kind)
     if name not in found:
         found = _found(kind)
@@ -222,7 +222,7 @@ def installed_tools() -> list[str]:
 
 
 def load_transports_of_folders() -> None:
-    """Load those in folders, so that `transport` answers at once."""
+    """Load the transports in folders now, so that `transport` returns at once."""
     _in_folders("transports")
 
 

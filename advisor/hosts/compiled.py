@@ -42,7 +42,7 @@ def _compiled(source: Path, suffix: str, options: list[str]) -> Path | None:
 
 
 def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
-    # Once on a host, while each end of each probe loads this file.
+    # Imported late: needed once per host, while each end of each probe imports this module.
     import asyncio
 
     from advisor.hosts.processes import output_of

@@ -32,7 +32,7 @@ class References:
 
     @cached_property
     def _read(self) -> tuple[dict[Pair, list[Record]], list[str]]:
-        # Every command opens a history, and few look into the profiles.
+        # Imported late: most commands open a history, and few read the reference profiles.
         from advisor.store.importers import BadEntry, read_files
         from advisor.store.importers.refused import RefusedEntries
 

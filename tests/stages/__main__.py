@@ -57,7 +57,7 @@ _TEXT_AND_NUMBERS = (
     "hostile/test_saved_states",
     "hostile/test_text",
 )
-# Processes of one account, whichever it is.
+# Processes of one account: the same for every account.
 _ONE_ACCOUNT = (
     "plugins/tools/test_globus_url_copy_accepted",
     "unit/agent/test_several_probes",
@@ -312,7 +312,7 @@ def _interrupted(*_: object) -> None:
 def main() -> int:
     for number in _SIGNALS:
         signal.signal(number, _interrupted)
-    # Else each of the thousand programs that tests start would compile all that it imports.
+    # Otherwise each of the thousands of programs that tests start compiles all that it imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     began_s, before = time.monotonic(), _named_namespaces()
     status, outcome = 0, Outcome()

@@ -34,7 +34,7 @@ from .tool_servers import SendingServer, SftpServer, sending_server, sftp_server
 ADVISOR = [sys.executable, "-P", "-m", "advisor"]
 SHORT = ["--budget", "24"]
 TCP_ALONE = [*SHORT, "--transports", "tcp"]
-"""For what has to be seen of any session: UDT would take as long again."""
+"""For what holds for any session: UDT would take as long again."""
 MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
 
 

@@ -103,7 +103,7 @@ def profile(
             check_plot(plot)
         except CannotPlot as error:
             raise UsageError.about("--plot", error) from None
-    # All commands of labs are loaded with this one: what it measures with, when it is called.
+    # Imported late: every `advisor lab` command imports this module, and they start fast.
     from advisor.cli.lab.rtt_profile import AskedRtts, measure_rtts
 
     asked = AskedRtts(

@@ -8,7 +8,7 @@ import iperf3
 from advisor.api.values import FailureKind
 
 LIBRARY: Final = "libiperf.so.0"
-"""Named to the binding, which would have compilers look for it at each start."""
+"""Passed to the binding, which otherwise runs a compiler to find the library, at each start."""
 
 # libiperf's error messages, and the kind of failure each means.
 _MEANINGS: Final = (
