@@ -130,7 +130,7 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
     quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both, is_paced=True)
     screens = Stage("screens", (_pytest(*_SCREENS, workers=2),), with_both, is_paced=True)
-    main_job = Stage("main job", (_MAIN_JOB,), with_both)
+    main_job = Stage("main job", (_MAIN_JOB,), with_both, is_paced=True)
     system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both, is_paced=True)
     if not with_both:
         return [[[linters, screens, main_job], [quick, system]], [[figures]]]

@@ -220,6 +220,9 @@ def test_a_real_session_is_stored_in_the_shared_history(
         transports = ["tcp"]
     """
     fleet.describe(content)
+    # All that the cores can copy would keep them from other tests.
+    pace = ("tbf", "rate", "2gbit", "burst", "256kb", "limit", "512kb")
+    joined.source.run("tc", "qdisc", "add", "dev", "lo", "root", *pace)
     words = ("fleet", "work", "--store", fleet.database.address("alice"))
     run = start(*words, prefix=joined.source.host)
 
