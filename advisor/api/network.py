@@ -2,7 +2,7 @@
 
 from advisor.hosts.compiled import shared_library
 from advisor.hosts.kernel_path_mtu import kernel_path_mtu
-from advisor.hosts.libraries import libiperf_version, libudt_version
+from advisor.hosts.libraries import LIBIPERF, libiperf_version, libudt_version
 from advisor.hosts.own_sockets import borrowed, listening_fd, own_address_facing, usable_address
 from advisor.hosts.pacing import repeat_every
 from advisor.hosts.peer_filter import comes_from, only_from
@@ -11,6 +11,7 @@ from advisor.hosts.tcp_info import TcpSockets, TcpTotals
 from advisor.models.buffer_range import BufferRange, autotuning_alone, buffer_range
 
 __all__ = [
+    "LIBIPERF",
     "Accepted",
     "BufferRange",
     "PortWatch",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 LIBIPERF: Final = "libiperf.so.0"
-"""Its name for the loader."""
+"""Its name for the loader, and for the binding, which otherwise runs a compiler to find it."""
 
 
 def library_versions() -> dict[str, str]:

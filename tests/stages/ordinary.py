@@ -26,7 +26,7 @@ touch .venv/.runtime .venv/.dev
 
 # What tests do beside each other delays a packet by less than makes another path of it, 2 ms.
 # A kernel without tbf has the tests at full speed.
-_PACE = "tc qdisc add dev lo root tbf rate 2gbit burst 256kb limit 512kb"
+PACE = "tc qdisc add dev lo root tbf rate 2gbit burst 256kb limit 512kb"
 _APART = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
@@ -36,7 +36,7 @@ def paced(command: list[str]) -> list[str]:
 
 
 def _with_loopback(is_paced: bool) -> list[str]:
-    pace = f"{_PACE}; " if is_paced else ""
+    pace = f"{PACE}; " if is_paced else ""
     return ["sh", "-c", f'ip link set lo up && {pace}exec "$@"', "sh"]
 
 

@@ -14,6 +14,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.problem import Problem, ProblemKind
 from tests.fleet_at_work import AtWork, described, fleet_at_work, transfer_over
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
+from tests.stages.ordinary import PACE
 
 from .conftest import Namespaces, Start, wait_until
 
@@ -221,8 +222,7 @@ def test_a_real_session_is_stored_in_the_shared_history(
     """
     fleet.describe(content)
     # All that the cores can copy would keep them from other tests.
-    pace = ("tbf", "rate", "2gbit", "burst", "256kb", "limit", "512kb")
-    joined.source.run("tc", "qdisc", "add", "dev", "lo", "root", *pace)
+    joined.source.run(*PACE.split())
     words = ("fleet", "work", "--store", fleet.database.address("alice"))
     run = start(*words, prefix=joined.source.host)
 

@@ -22,7 +22,7 @@ import ctypes
 import re
 from typing import Final
 
-from advisor.api.network import autotuning_alone, buffer_range, libiperf_version
+from advisor.api.network import LIBIPERF, autotuning_alone, buffer_range, libiperf_version
 from advisor.api.transport import Channel, ReceiveOrder, SendOrder, SpaceOptions, TransportTraits
 from advisor.api.values import (
     AUTOMATIC,
@@ -39,7 +39,6 @@ from advisor.api.values import (
     install_line,
 )
 
-from .libiperf import LIBRARY
 from .receiving import receive
 from .sending import send
 
@@ -77,7 +76,7 @@ class TcpIperf3:
     def available(self) -> Availability:
         """Whether libiperf is installed."""
         try:
-            ctypes.CDLL(LIBRARY)
+            ctypes.CDLL(LIBIPERF)
         except OSError:
             return Availability("libiperf is not installed", install_line("libiperf"))
         return AVAILABLE

@@ -7,9 +7,6 @@ import iperf3
 
 from advisor.api.values import FailureKind
 
-LIBRARY: Final = "libiperf.so.0"
-"""Passed to the binding, which otherwise runs a compiler to find the library, at each start."""
-
 # libiperf's error messages, and the kind of failure each means.
 _MEANINGS: Final = (
     ("connection refused", FailureKind.REFUSED),

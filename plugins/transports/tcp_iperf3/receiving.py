@@ -14,11 +14,11 @@ from typing import Final
 
 import iperf3
 
-from advisor.api.network import Accepted, PortWatch, usable_address
+from advisor.api.network import LIBIPERF, Accepted, PortWatch, usable_address
 from advisor.api.transport import Channel, ReceiveOrder
 from advisor.api.values import FailureKind
 
-from .libiperf import LIBRARY, Library, kind_of
+from .libiperf import Library, kind_of
 from .sampling import Sampler
 
 _PORT_TRIES: Final = 20
@@ -89,7 +89,7 @@ class _Receiver:
 
         The server's object must be gone before there is the next one: it closes a descriptor.
         """
-        server = iperf3.Server(lib_name=LIBRARY)
+        server = iperf3.Server(lib_name=LIBIPERF)
         server.json_output = False
         library = Library(server)
         library.set_int("one_off", 1)

@@ -6,10 +6,11 @@ from typing import Final
 
 import iperf3
 
+from advisor.api.network import LIBIPERF
 from advisor.api.transport import Channel, SendOrder
 from advisor.api.values import FailureKind
 
-from .libiperf import LIBRARY, Library, kind_of
+from .libiperf import Library, kind_of
 from .sampling import Sampler
 
 _PAUSE_S: Final = 0.05
@@ -53,7 +54,7 @@ def send(order: SendOrder, channel: Channel) -> None:
 
 
 def _client(order: SendOrder, streams: int) -> iperf3.Client:
-    client = iperf3.Client(lib_name=LIBRARY)
+    client = iperf3.Client(lib_name=LIBIPERF)
     client.json_output = False
     client.server_hostname = order.address
     client.port = order.port
