@@ -83,6 +83,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.timeout(0))
 
 
+def pytest_collection_finish() -> None:
+    # Thousands of tests stay to the end: each collection of garbage would look through them.
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Of an ordinary user, tests marked `namespaces` run in a user namespace of their own."""

@@ -72,6 +72,7 @@ def _run(items: list[pytest.Item]) -> dict[str, list[TestReport]]:
         file = Path(folder, "reports")
         file.touch()
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        command += ["-m", ""]  # These were chosen.
         done = subprocess.run(
             [*_AS_ROOT_OF_ITS_OWN, *command, *(item.nodeid for item in items)],
             cwd=config.rootpath,

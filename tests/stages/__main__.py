@@ -91,11 +91,8 @@ _HOST = [
         "tests/unit/test_bare_bench.py",
     ),
 ]
-# What holds a figure of an emulated path against its own has the machine for itself.
-_FIGURES = [f"tests/system/test_{name}.py" for name in ("wanpath", "lab_check", "lab_netem")]
-_SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system"] + [
-    f"--ignore={file}" for file in _FIGURES
-]
+_SYSTEM = ["--dist=loadfile", "--durations=10", "tests/system", "-m"]
+_FIGURES = ["--durations=5", "tests/system", "-m", "figures and not soak"]
 _MAIN_JOB = [f"{_BIN}/advisor", "advise", "localhost"]
 _LONGEST_STAGE_S = 3600.0
 _KEPT_LINES = 200
@@ -127,16 +124,17 @@ def plan(with_both: bool) -> list[list[list[Stage]]]:
     `with_both`: root starts it, and there is an ordinary user as well.
     """
     linters = Stage("check", _LINTERS)
-    figures = Stage("figures", (_pytest("--durations=5", *_FIGURES),))
+    figures = Stage("figures", (_pytest(*_FIGURES),))
     quick = Stage("quick", (_pytest(*_QUICK, workers=2),), with_both, is_paced=True)
     screens = Stage("screens", (_pytest(*_SCREENS, workers=2),), with_both, is_paced=True)
     main_job = Stage("main job", (_MAIN_JOB,), with_both, is_paced=True)
-    system = Stage("system", (_pytest(*_SYSTEM, workers=3),), with_both, is_paced=True)
+    others = "not figures and not soak"
+    system = Stage("system", (_pytest(*_SYSTEM, others, workers=3),), with_both, is_paced=True)
     if not with_both:
         return [[[linters, screens, main_job], [quick, system]], [[figures]]]
     host = Stage("host, root", (_pytest(*_HOST, workers=2),))
     system_by_root = Stage(
-        "system, root", (_pytest(*_SYSTEM, "-m", "as_root", workers=2),), is_paced=True
+        "system, root", (_pytest(*_SYSTEM, f"as_root and {others}", workers=2),), is_paced=True
     )
     # The lanes end at about the same time.
     return [

@@ -186,13 +186,13 @@ def children_left(home: Path) -> list[str]:
     return found
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> bool:
-    """Whether it comes true within the time."""
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30, every_s: float = 0.05) -> bool:
+    """Whether it comes true within the time; it is asked so often."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         if condition():
             return True
-        time.sleep(0.05)
+        time.sleep(every_s)
     return condition()
 
 

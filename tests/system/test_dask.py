@@ -20,6 +20,7 @@ from tests.dask_cluster import (
 pytestmark = pytest.mark.timeout(400)
 
 
+@pytest.mark.soak
 def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path) -> None:
     with cluster(tmp_path) as made, made.client() as client:
         lost = address_of(client, "w0")

@@ -181,6 +181,7 @@ def test_names_and_sparse_files(start: Start, own_server: Server, tmp_path: Path
     assert not _ours(own_server.folder)
 
 
+@pytest.mark.soak
 def test_ten_thousand_tiny_files(start: Start, own_server: Server, tmp_path: Path) -> None:
     source = tmp_path / "tiny"
     for folder in range(10):

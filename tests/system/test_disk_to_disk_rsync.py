@@ -26,7 +26,10 @@ def source(tmp_path: Path) -> Path:
 
 
 @needs_sshd
-@pytest.mark.parametrize("only", ["", "large"], ids=["folder", "one file"])
+@pytest.mark.parametrize(
+    "only",
+    [pytest.param("", id="folder"), pytest.param("large", id="one file", marks=pytest.mark.soak)],
+)
 def test_the_advised_line_copies_the_files(
     start: Start, known_sshd: SshServer, source: Path, tmp_path: Path, only: str
 ) -> None:

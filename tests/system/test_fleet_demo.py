@@ -72,7 +72,8 @@ def test_a_mesh_is_measured_and_nothing_of_it_stays(
         )
         return set(found)
 
-    assert wait_until(lambda: measured() == set(permutations(HOSTS, 2)), 600), run.process.poll()
+    everything = set(permutations(HOSTS, 2))
+    assert wait_until(lambda: measured() == everything, 600, every_s=2), run.process.poll()
     run.process.send_signal(signal.SIGINT)
     done = run.finish()
     assert done.returncode == 0, done.stderr

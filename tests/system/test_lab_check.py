@@ -3,9 +3,13 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.again import measured_until
 
 from .conftest import Lab, NewLab
+
+pytestmark = pytest.mark.figures
 
 _TRIES = 5
 

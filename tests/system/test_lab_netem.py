@@ -13,6 +13,8 @@ from tests.again import measured_until
 
 from .conftest import Lab, NewLab, labs_below, need_labs, wait_until
 
+pytestmark = pytest.mark.figures
+
 # Slow enough for any machine; the queue of 100 packets makes for 60 ms.
 PATH = ["--rate", "20Mbit", "--rtt", "40ms", "--mtu", "1500", "--queue", "150000"]
 

@@ -48,7 +48,9 @@ def test_each_rtt_is_a_profile_and_the_lab_is_gone(start: Start, tmp_path: Path)
     assert {round(box["rtt_s"], 2) for box in boxes} == {0.00, 0.03}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_cut_short_it_takes_the_lab_down_and_resumes(
     start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -294,7 +294,6 @@ def test_killed_outright_it_leaves_no_child(start: Start, tmp_path: Path) -> Non
     assert wait_until(lambda: not children_left(tmp_path))
 
 
-@pytest.mark.as_root
 def test_two_advisors_at_once_take_turns(start: Start) -> None:
     both = [start("advise", "localhost", "--json", *TCP_ALONE) for _ in range(2)]
     for run in both:

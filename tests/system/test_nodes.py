@@ -197,6 +197,11 @@ def test_what_differs_at_the_destination_is_moved_again(
     assert not difference(source, transfers.there)
 
 
+@pytest.mark.parametrize(
+    "any_server",
+    ["globus-url-copy", pytest.param("rclone", marks=pytest.mark.soak)],
+    indirect=True,
+)
 def test_what_a_killed_node_had_is_moved_by_others(
     start: Start, any_server: AnyServer, shared_database: SharedDatabase, source: Path
 ) -> None:

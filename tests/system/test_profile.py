@@ -61,7 +61,10 @@ def test_a_grid_is_measured_to_its_end(start: Start) -> None:
     assert "0 of 4 common settings changed clearly" in compared
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak), signal.SIGKILL],
+)
 def test_one_that_was_cut_short_is_resumed_where_it_stopped(
     start: Start, number: signal.Signals
 ) -> None:

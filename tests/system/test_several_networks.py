@@ -68,7 +68,11 @@ def test_path_lists_the_connections(start: Start, two_links: Namespaces, agent: 
 
 
 @pytest.mark.parametrize(
-    "pairs", [f"v0=v0,v1={SLOW}.2", "fd00:7::1=v0,v1=fd00:8::2"], ids=["IPv4", "IPv6"]
+    "pairs",
+    [
+        pytest.param(f"v0=v0,v1={SLOW}.2", id="IPv4", marks=pytest.mark.soak),
+        pytest.param("fd00:7::1=v0,v1=fd00:8::2", id="IPv6"),
+    ],
 )
 def test_each_is_measured_and_all_at_once(
     start: Start, two_links: Namespaces, agent: Agent, pairs: str

@@ -55,7 +55,9 @@ class Shares:
         raise AssertionError(models.stdout)
 
 
-@pytest.mark.parametrize("every_server", ["rclone", "xrdcp"], indirect=True)
+@pytest.mark.parametrize(
+    "every_server", ["rclone", pytest.param("xrdcp", marks=pytest.mark.soak)], indirect=True
+)
 def test_shares_are_learnt_and_kept_with_a_tool_of_whole_files(
     start: Start, every_server: WholeFiles, tmp_path: Path
 ) -> None:

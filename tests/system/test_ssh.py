@@ -40,7 +40,6 @@ def has_measured(ended: dict[str, Any]) -> bool:
     return bool(ended["result"]["outcome"] == "measured")
 
 
-@pytest.mark.as_root
 def test_the_connection_cut_in_the_middle(
     start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:

@@ -114,7 +114,6 @@ def test_another_source_is_not_mixed_with_an_interrupted_one(
     assert not difference(source, there)
 
 
-@pytest.mark.as_root
 def test_two_at_once_to_one_target(
     start: Start, any_server: AnyServer, tmp_path: Path, other_home: dict[str, str]
 ) -> None:
@@ -269,7 +268,6 @@ def test_content_that_is_damaged_on_the_way_is_moved_again(
     assert not difference(source, there)
 
 
-@pytest.mark.as_root
 def test_what_a_profile_keeps_is_what_was_sent(
     start: Start, own_server: Server, source: Path, tmp_path: Path
 ) -> None:
@@ -289,7 +287,6 @@ def test_what_a_profile_keeps_is_what_was_sent(
     assert any("differs from its source" in one for one in notices)
 
 
-@pytest.mark.as_root
 def test_a_receipt_proves_the_copy_later(
     start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:

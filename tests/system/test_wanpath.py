@@ -174,6 +174,7 @@ def new(home: Path, lab_cache: Path) -> Iterator[NewLab]:
         yield new
 
 
+@pytest.mark.figures
 def test_a_clean_path_loses_nothing_and_keeps_the_order(wan: Lab) -> None:
     before = far(wan)["forward"]
     listener = Listener(wan)
@@ -185,6 +186,7 @@ def test_a_clean_path_loses_nothing_and_keeps_the_order(wan: Lab) -> None:
     assert (after["dropped"], after["lost"]) == (before["dropped"], before["lost"])
 
 
+@pytest.mark.figures
 def test_the_delay_is_there_and_can_be_changed(wan: Lab) -> None:
     # Never early; how late is for the benchmarks.
     assert measured_until(lambda ms: ms < 25, lambda: ping_ms(wan, 5)) >= 10
@@ -192,6 +194,7 @@ def test_the_delay_is_there_and_can_be_changed(wan: Lab) -> None:
     assert measured_until(lambda ms: ms < 100, lambda: ping_ms(wan, 5)) >= 80
 
 
+@pytest.mark.figures
 def test_the_rate_is_not_exceeded_and_is_reached(wan: Lab) -> None:
     wan.do("set", "--rate", "2Mbit")
     packets, length = 200, 972 + HEADERS_BYTES
@@ -207,6 +210,7 @@ def test_the_rate_is_not_exceeded_and_is_reached(wan: Lab) -> None:
     measured_until(lambda s: 0.97 * expected_s < s < 1.3 * expected_s, took_s)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("queued", [1, 20, 60])
 def test_a_full_queue_drops_what_comes_last(wan: Lab, queued: int) -> None:
     """1000 bytes take 8 ms to leave; a burst of 100 comes within a few of these."""
@@ -240,6 +244,7 @@ def lost(lab: Lab, count: int) -> list[int]:
     return sorted(set(range(count)) - set(came))
 
 
+@pytest.mark.figures
 def test_the_same_seed_loses_the_same_packets(new: NewLab) -> None:
     def fresh(seed: str) -> list[int]:
         return lost(new().up("--mtu", "1500", "--loss", "10%", "--seed", seed), 600)
@@ -250,6 +255,7 @@ def test_the_same_seed_loses_the_same_packets(new: NewLab) -> None:
     assert fresh("8") != first
 
 
+@pytest.mark.figures
 def test_loss_comes_one_by_one_or_in_bursts(wan: Lab) -> None:
     def runs(numbers: list[int]) -> list[int]:
         together = groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
@@ -266,6 +272,7 @@ def test_loss_comes_one_by_one_or_in_bursts(wan: Lab) -> None:
     assert 5 < statistics.mean(runs(bursts)) < 12
 
 
+@pytest.mark.figures
 def test_jitter_keeps_the_order_unless_told_otherwise(wan: Lab) -> None:
     wan.do("set", "--jitter", "20ms")
     listener = Listener(wan)

@@ -71,7 +71,7 @@ def test_from_a_server_for_sftp_alone_to_a_line_that_copies(
     assert not difference(source, target)
 
 
-@pytest.mark.parametrize("tool", ["rclone", "s5cmd"])
+@pytest.mark.parametrize("tool", ["rclone", pytest.param("s5cmd", marks=pytest.mark.soak)])
 def test_a_store(start: Start, source: Path, tmp_path: Path, tool: str) -> None:
     """Nothing of it is on a file system that anybody but the store sees."""
     programs = with_newer_rclone(tmp_path) if tool == "rclone" else with_s5cmd(tmp_path)
@@ -114,7 +114,9 @@ def test_an_xrootd_server(start: Start, source: Path, tmp_path: Path) -> None:
         assert not difference(source, target)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_interrupted_it_leaves_nothing_there(
     start: Start, server: SshServer, source: Path, tmp_path: Path, number: signal.Signals
 ) -> None:

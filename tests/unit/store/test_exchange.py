@@ -74,7 +74,7 @@ def probe(dice: random.Random, number: int, **changes: object) -> ProbeRecord:
     return ProbeRecord(**(fields | changes))  # type: ignore[arg-type] # the fields vary by test
 
 
-def history(count: int = MANY) -> list[Record]:
+def history(count: int) -> list[Record]:
     dice = random.Random(5)
     records: list[Record] = [probe(dice, number) for number in range(count)]
     records.append(make_a_session("s0", NOW_S - 3 * MANY))
@@ -128,9 +128,13 @@ def _without_request(record: Record) -> Record:
     )
 
 
+HOW_MANY = pytest.mark.parametrize("count", [1000, pytest.param(MANY, marks=pytest.mark.soak)])
+
+
+@HOW_MANY
 @pytest.mark.parametrize("form", ["jsonl", "sealed", "csv"])
-def test_ten_thousand_records_come_back_as_they_were(tmp_path: Path, form: str) -> None:
-    records = history()
+def test_many_records_come_back_as_they_were(tmp_path: Path, form: str, count: int) -> None:
+    records = history(count)
     file = tmp_path / "file"
     if form == "sealed":
         sealed(file, records)
@@ -149,8 +153,9 @@ def test_ten_thousand_records_come_back_as_they_were(tmp_path: Path, form: str) 
     assert copy.append_missing(imported(file)) == 0
 
 
-def test_prof_holds_what_the_format_has_of_ten_thousand(tmp_path: Path) -> None:
-    records = [record for record in history() if isinstance(record, ProbeRecord)]
+@HOW_MANY
+def test_prof_holds_what_the_format_has_of_many(tmp_path: Path, count: int) -> None:
+    records = [record for record in history(count) if isinstance(record, ProbeRecord)]
     stream = io.StringIO()
     left_out = exporters.write_probdata(records, stream)
     file = tmp_path / "own.PROF"

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from advisor.domain.endpoints import Pair
 from advisor.store.history import Store
 from advisor.store.journal import JournalStorage, JournalTable
@@ -86,9 +88,9 @@ def test_eight_processes_at_one_pair(tmp_path: Path) -> None:
     assert store.skipped(Pair("a", "b")) == 0
 
 
-def test_what_was_acknowledged_survives_a_thousand_kills(tmp_path: Path) -> None:
+@pytest.mark.parametrize("children", [100, pytest.param(1000, marks=pytest.mark.soak)])
+def test_what_was_acknowledged_survives_kills(tmp_path: Path, children: int) -> None:
     path = tmp_path / "journal.jsonl"
-    children = 1000
     done = subprocess.run(
         [sys.executable, "-c", _KILLER, str(path), str(children), "1"],
         capture_output=True,
