@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -105,8 +106,12 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
     ):
 
         def clear(target: Path) -> None:
-            remove(target)
-            store.read_folders_again()  # Else rclone skips files that are gone.
+            # By the server, which goes on listing what others removed, so that rclone skips it.
+            purge = [*prefix, str(NEWER_RCLONE), "purge", f"mine:bucket/{target.name}"]
+            own = {**os.environ, **store.environment}
+            subprocess.run(purge, env=own, capture_output=True, check=False)
+            remove(target)  # What it was writing when a client was cut off.
+            store.read_folders_again()
 
         is_rclone = program == "rclone"
         programs = (with_newer_rclone if is_rclone else with_s5cmd)(Path(base))
