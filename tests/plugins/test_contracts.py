@@ -41,6 +41,10 @@ class TestAria2c(ToolContract):
     plugin = TOOLS["aria2c"]
 
 
+class TestGfalCopy(ToolContract):
+    plugin = TOOLS["gfal-copy"]
+
+
 class TestGlobus(ToolContract):
     plugin = TOOLS["globus"]
 
