@@ -117,10 +117,10 @@ class _Probe:
             left = [size for size in left if size > best and self._send(size)]
             if not left:
                 break
-            best = max(best, await self._answered(self._patience_s(), enough=left[-1]))
+            best = max(best, await self._answered(self._timeout_s(), enough=left[-1]))
         return best
 
-    def _patience_s(self) -> float:
+    def _timeout_s(self) -> float:
         return max(0.05, 3 * self.rtt_s)
 
     def _send(self, size: int) -> bool:

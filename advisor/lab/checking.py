@@ -315,10 +315,10 @@ class _Checking:
         """Wait until all that was sent has arrived: no packet for a while."""
         watcher = self._watchers[way.receiver.name]
         await asyncio.sleep(way.longest_s + _POLL_S)
-        patience_s = max(2 * _POLL_S, 4 * way.mtu_bytes * 8 / way.rate_bps)
+        quiet_s = max(2 * _POLL_S, 4 * way.mtu_bytes * 8 / way.rate_bps)
         newest = await watcher.count()
         changed_s = time.monotonic()
-        while time.monotonic() < changed_s + patience_s:
+        while time.monotonic() < changed_s + quiet_s:
             await asyncio.sleep(_POLL_S)
             now = await watcher.count()
             if now.received != newest.received:

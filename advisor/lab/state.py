@@ -46,7 +46,7 @@ MARK: Final = "ADVISOR_LAB"
 processes and namespaces."""
 
 _LOOK_S: Final = 2.0
-_PATIENCE_S: Final = 1.0
+_TERM_S: Final = 1.0
 _GONE_S: Final = 6.0
 _OTHERS_S: Final = 30.0
 _ANSWER_S: Final = 2.0
@@ -322,9 +322,9 @@ def end_all(mark: str, networks: set[int]) -> None:
         found = {pid for pid in _inside(mark, networks) if pid != os.getpid()}
         if not found:
             return
-        patient = time.monotonic() < began_s + _PATIENCE_S
-        for pid in found - asked if patient else found:
+        asks = time.monotonic() < began_s + _TERM_S
+        for pid in found - asked if asks else found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGTERM if patient else signal.SIGKILL)
+                os.kill(pid, signal.SIGTERM if asks else signal.SIGKILL)
         asked |= found
         time.sleep(0.02)

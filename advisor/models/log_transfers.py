@@ -8,7 +8,7 @@ always do, as no program pauses that long between two files. So commands that a 
 after another are distinguished, unless they are that close, or each moves one file.
 
 A file that takes hours ends long after those it ran in parallel with, and logs may be read in any
-order. So a transfer stays open until the log is `PATIENCE_S` past it; memory grows with the open
+order. So a transfer stays open until the log is `STAYS_OPEN_S` past it; memory grows with the open
 transfers and their files, not with the log.
 """
 
@@ -23,7 +23,7 @@ import msgspec
 
 LEAST_PAUSE_S: Final = 0.5
 GAP_S: Final = 10.0
-PATIENCE_S: Final = 24 * 3600.0
+STAYS_OPEN_S: Final = 24 * 3600.0
 MOST_OPEN: Final = 50_000
 _UNUSUAL: Final = 5
 # A movement's pauses are kept up to this number; then the older half of the files is divided.
@@ -113,7 +113,7 @@ class LogTransfers:
 
     def ended(self, now_s: float) -> list[LoggedTransfer]:
         """The transfers that count as complete once the log has reached `now_s`."""
-        found = self._taken_before(now_s - PATIENCE_S)
+        found = self._taken_before(now_s - STAYS_OPEN_S)
         left = [run.end_s for runs in self._runs.values() for run in runs]
         if len(left) > self._most_open:
             found += self._taken_before(sorted(left)[len(left) // 2])

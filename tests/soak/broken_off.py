@@ -22,7 +22,7 @@ from tests.soak.ranges import Range, Ranges
 from tests.soak.runs import AdvisorRun, Journal, Phase, is_open, kill, processes_of
 
 _AT_A_TIME: Final = 4
-_PATIENCE_S: Final = 120.0
+_TIMEOUT_S: Final = 120.0
 _GONE_WITHIN_S: Final = 10.0
 _LOGGED_WITHIN_S: Final = 5.0
 _ALIKE: Final = ["--bandwidth", "1Gbit", "--rtt", "20ms", "--max-concurrency", str(_AT_A_TIME)]
@@ -131,10 +131,10 @@ class BrokenOff:
         return self._run
 
     def _comes(self, run: AdvisorRun, moment: Moment) -> bool:
-        if not run.wait_for(lambda: moment.is_due(run), _PATIENCE_S):
+        if not run.wait_for(lambda: moment.is_due(run), _TIMEOUT_S):
             return False
         due_s = time.monotonic() + moment.after_s
-        return run.wait_for(lambda: time.monotonic() >= due_s, _PATIENCE_S)
+        return run.wait_for(lambda: time.monotonic() >= due_s, _TIMEOUT_S)
 
     def _kill(self, run: AdvisorRun, moment: Moment) -> None:
         phase: Phase = run.phase()
@@ -152,7 +152,7 @@ class BrokenOff:
         self._server_killed |= is_servers
         if is_servers:
             until_s = time.monotonic() + moment.advisor_after_s
-            run.wait_for(lambda: time.monotonic() >= until_s, _PATIENCE_S)
+            run.wait_for(lambda: time.monotonic() >= until_s, _TIMEOUT_S)
             run.kill()
         run.process.wait()
         self.outcome.kills[moment.victim] += 1
@@ -165,14 +165,14 @@ class BrokenOff:
         if self.outcome.troubles:
             return
         run = self._begun()
-        run.wait_for(lambda: False, _PATIENCE_S)
+        run.wait_for(lambda: False, _TIMEOUT_S)
         self._check_end(run)
         self._check_left()
 
     def _check_end(self, run: AdvisorRun) -> None:
         """Of a run that was let alone."""
         if run.process.poll() is None:
-            self._wrong(f"run {self.outcome.runs} did not end in {_PATIENCE_S:.0f} s")
+            self._wrong(f"run {self.outcome.runs} did not end in {_TIMEOUT_S:.0f} s")
             run.kill_all()
             run.process.wait()
             return

@@ -92,9 +92,9 @@ class AdvisorRun:
                 start_new_session=True,
             )
 
-    def wait_for(self, condition: Callable[[], bool], patience_s: float) -> bool:
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         """Whether it holds while it runs, within the time."""
-        deadline_s = time.monotonic() + patience_s
+        deadline_s = time.monotonic() + timeout_s
         while self.process.poll() is None and time.monotonic() < deadline_s:
             self._look()
             if condition():

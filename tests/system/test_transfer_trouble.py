@@ -132,7 +132,7 @@ def test_restart_is_said_of_what_was_there_before_it(
 def test_one_is_not_waited_for_longer_than_it_is_to_be(
     start: Start, any_server: AnyServer, endless: Path
 ) -> None:
-    run = transfer(start, any_server, endless, "--json", "--patience", "6s")
+    run = transfer(start, any_server, endless, "--json", "--retry-time", "6s")
     until_files_arrived(run)
     any_server.end()
     assert run.finish().returncode == 1

@@ -291,9 +291,9 @@ def test_a_training_runs_to_its_own_end() -> None:
     ended = ev.SharesEnded(
         at_s=4, complete=True, message="measured", exit_code=0, elapsed_s=4, rows=[]
     )
-    told, trouble = watch(_saying(*seen, ended), 0, patience_s=30, more={})
+    told, trouble = watch(_saying(*seen, ended), 0, timeout_s=30, more={})
     assert (trouble, len(told.seen)) == ("", 3)
-    _, trouble = watch(_saying(*seen), 0, patience_s=30, more={})
+    _, trouble = watch(_saying(*seen), 0, timeout_s=30, more={})
     assert trouble.startswith("3 epochs, then: ")
 
 
@@ -340,7 +340,7 @@ def test_a_command_is_ended_when_it_has_told_enough() -> None:
     seen = [ev.SharesSeen(at_s=n, epoch=n, rows=rows) for n in (1, 2)]
     argv = _saying(ev.SharesPlanned(at_s=0, plan=plan), *seen, stays_s=60)
     began_s = time.monotonic()
-    told, trouble = watch(argv, 2, patience_s=30, more={})
+    told, trouble = watch(argv, 2, timeout_s=30, more={})
     assert (trouble, len(told.seen)) == ("", 2)
     assert told.planned[0].destination == told.seen[0].rows[0].destination == "kraken"
     assert told.seen[0].rows[0].measured_bps == 12345679
@@ -349,9 +349,9 @@ def test_a_command_is_ended_when_it_has_told_enough() -> None:
 
 def test_a_command_that_tells_too_little_does_not_count() -> None:
     gave_up = ev.GaveUp(at_s=1, message="too little is known of kraken", exit_code=2)
-    _, trouble = watch(_saying(gave_up), 2, patience_s=30, more={})
+    _, trouble = watch(_saying(gave_up), 2, timeout_s=30, more={})
     assert trouble == "0 epochs, then: too little is known of kraken"
-    _, trouble = watch([sys.executable, "-c", "exit('no such lab')"], 2, patience_s=30, more={})
+    _, trouble = watch([sys.executable, "-c", "exit('no such lab')"], 2, timeout_s=30, more={})
     assert trouble == "0 epochs, then: no such lab"
 
 
@@ -360,7 +360,7 @@ def test_a_command_that_loses_a_destination_does_not_count() -> None:
         at_s=1, destination="lab:bench-wan:mason", complete=False, message="the path was lost"
     )
     seen = ev.SharesSeen(at_s=2, epoch=1, rows=[_row("lab:bench-wan:kraken", 12)])
-    told, trouble = watch(_saying(ended, seen), 1, patience_s=30, more={})
+    told, trouble = watch(_saying(ended, seen), 1, timeout_s=30, more={})
     assert len(told.seen) == 1
     assert trouble == "1 epochs, then: mason: the path was lost"
 

@@ -7,7 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 
 
 def difference(source: Path, target: Path) -> str:
@@ -34,7 +34,7 @@ def _file_difference(source: Path, target: Path) -> str:
 
 def remove(target: Path) -> None:
     """Whatever is there; a server that has not noticed its client's end may still add to it."""
-    deadline_s = time.monotonic() + _PATIENCE_S
+    deadline_s = time.monotonic() + _TIMEOUT_S
     while True:
         try:
             if target.is_dir():

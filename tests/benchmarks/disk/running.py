@@ -122,7 +122,7 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, data: Path, place: Pl
             *("advise", lab.endpoint, "--tool", case.tool.name, *case.tool.options, *named),
             *("--data", str(data), "--to", str(place.target), "--seed", str(_SEED)),
             *("--measure", "--store", store, *budget, *server),
-            patience_s=3 * plan.session_s(case) + 60,
+            timeout_s=3 * plan.session_s(case) + 60,
             checkout=checkout,
         )
     seconds = time.monotonic() - began_s

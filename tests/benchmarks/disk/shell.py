@@ -13,7 +13,7 @@ from tests.benchmarks.disk.files import difference, remove
 from tests.benchmarks.disk.inside import Ended, LineOrder
 from tests.benchmarks.wan.hosts import Trouble
 
-_PATIENCE_S = 600.0
+_TIMEOUT_S = 600.0
 CUT = "cut"
 
 
@@ -37,7 +37,7 @@ class Shell:
         self._rtt_s = rtt_s
         self._clear = clear
 
-    def run(self, line: str, ceiling_s: float = _PATIENCE_S) -> tuple[float, str]:
+    def run(self, line: str, ceiling_s: float = _TIMEOUT_S) -> tuple[float, str]:
         """How long the line took, with nothing at its target before, in seconds.
 
         And why that does not count: it failed, was `CUT`, or the files are not the same; or "".

@@ -231,7 +231,7 @@ def _planned(lab: Lab, data: Path, store: Path, load: str, method: str, number: 
     told, status = lab.advisor(
         *("plan", str(data), lab.endpoint, "--to", str(_target(lab)), "--run"),
         *("--method", *method.split(), "--bandwidth", "500Mbit", "--store", str(store)),
-        patience_s=3600,
+        timeout_s=3600,
     )
     seconds = time.monotonic() - began_s
     events = _events(told)
@@ -267,7 +267,7 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
             *("transfer", str(part), lab.endpoint, "--to", str(_target(lab) / part.name)),
             *("--method", method.removeprefix(EACH).strip(), "--epoch", EPOCH),
             *("--bandwidth", "500Mbit", "--store", str(store)),
-            patience_s=3600,
+            timeout_s=3600,
         )
         seconds += time.monotonic() - began_s
         events = _events(told)

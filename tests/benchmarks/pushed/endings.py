@@ -20,7 +20,7 @@ Stage = Literal["sent", "serving", "probing", "done"]
 
 _SLOW: Final = "20mbit"
 _FAST: Final = "2gbit"
-_PATIENCE_S: Final = 90.0
+_TIMEOUT_S: Final = 90.0
 
 
 class Ending(NamedTuple):
@@ -186,7 +186,7 @@ def try_ending(ending: Ending, host: FarHost, folder: Path) -> tuple[float, list
         if ending.goes_on or ending.stage == "done":
             advisor.stop()
         began_s = time.monotonic()
-        while (left := host.left()) and time.monotonic() < began_s + _PATIENCE_S:
+        while (left := host.left()) and time.monotonic() < began_s + _TIMEOUT_S:
             time.sleep(0.05)
         return time.monotonic() - began_s, left
     finally:

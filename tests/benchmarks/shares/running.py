@@ -43,7 +43,7 @@ _ROOM: Final = 3.0
 _TIME_FOR_STEPS: Final = 2.0
 """The time that a test is given: it is ended when it has reported enough steps."""
 
-_PATIENCE: Final = 2.5
+_TIMEOUT_FACTOR: Final = 2.5
 """The time limit of a command, as a multiple of its estimated duration."""
 
 _ARRIVED: Final = "arrived"
@@ -111,7 +111,9 @@ class _Bench:
         began_s = time.monotonic()
         folders = [self._lab.target(host) for host in self._lab.hosts]
         with thinned(folders if task.is_plan else ()):
-            told, trouble = watch(argv, task.epochs, patience_s=_PATIENCE * task.whole_s, more=more)
+            told, trouble = watch(
+                argv, task.epochs, timeout_s=_TIMEOUT_FACTOR * task.whole_s, more=more
+            )
         self._results.add(
             Run(
                 part=task.part,

@@ -73,7 +73,7 @@ def _short(destination: str) -> str:
 
 
 def watch(
-    argv: list[str], epochs: int, *, patience_s: float, more: dict[str, str]
+    argv: list[str], epochs: int, *, timeout_s: float, more: dict[str, str]
 ) -> tuple[Told, str]:
     """Run it until it has reported this number of epochs, then end it as a user does.
 
@@ -85,7 +85,7 @@ def watch(
     told = Told()
     with tempfile.TemporaryFile("w+") as words, _child(argv, words, more) as child:
         assert child.stdout
-        guard = threading.Timer(patience_s, _kill, [child])
+        guard = threading.Timer(timeout_s, _kill, [child])
         guard.start()
         try:
             for line in child.stdout:

@@ -140,9 +140,9 @@ class Watch:
 
     def _look_on(self, child: subprocess.Popen[str]) -> tuple[list[Look], float | None]:
         """Until its time is up or it ends."""
-        patience_s = time.monotonic() + _BEGIN_S
+        deadline_s = time.monotonic() + _BEGIN_S
         while (began_s := self._told.began_s) is None:
-            if child.poll() is not None or time.monotonic() > patience_s:
+            if child.poll() is not None or time.monotonic() > deadline_s:
                 return [], None
             time.sleep(0.02)
         looks = [Look(0.0, 0)]

@@ -68,7 +68,7 @@ def _session(
     with tempfile.TemporaryDirectory() as store:
         events, _ = lab.advisor(
             *("advise", lab.endpoint, "--seed", "1", "--measure", "--store", store),
-            patience_s=_SESSION_AT_MOST_S,
+            timeout_s=_SESSION_AT_MOST_S,
             checkout=checkout,
         )
     seconds = time.monotonic() - began_s

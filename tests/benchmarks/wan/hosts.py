@@ -166,7 +166,7 @@ class Lab:
             yield p
 
     def advisor(
-        self, *words: str, patience_s: float, checkout: Path | None = None
+        self, *words: str, timeout_s: float, checkout: Path | None = None
     ) -> tuple[list[dict[str, Any]], int]:
         """The events of an advisor's command, run here as a user would, and its exit code.
 
@@ -175,9 +175,9 @@ class Lab:
         argv = _command(*words, "--json", checkout=checkout)
         with _child(argv, self._folder, checkout) as process:
             try:
-                output, _ = process.communicate(timeout=patience_s)
+                output, _ = process.communicate(timeout=timeout_s)
             except subprocess.TimeoutExpired:
-                raise Trouble(f"advisor {shlex.join(words)} took over {patience_s:.0f} s") from None
+                raise Trouble(f"advisor {shlex.join(words)} took over {timeout_s:.0f} s") from None
             return [json.loads(line) for line in output.splitlines()], process.returncode
 
     def iperf3(

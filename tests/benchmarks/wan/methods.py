@@ -32,7 +32,7 @@ def advise(lab: Lab, case: Case, plan: Plan, seed: int, search: str) -> Run:
         events, _ = lab.advisor(
             *("advise", lab.endpoint, "--method", search, "--seed", str(seed)),
             *("--measure", "--store", store, *budget),
-            patience_s=3 * plan.budget_s(case) + 60,
+            timeout_s=3 * plan.budget_s(case) + 60,
         )
         seconds = time.monotonic() - began_s
         sent = lab.sent_bytes() - before

@@ -9,7 +9,7 @@ from advisor.models import log_transfers
 from advisor.models.log_transfers import (
     GAP_S,
     LEAST_PAUSE_S,
-    PATIENCE_S,
+    STAYS_OPEN_S,
     LoggedFile,
     LoggedTransfer,
     LogTransfers,
@@ -137,18 +137,18 @@ def test_a_transfer_ends_when_the_log_is_long_past_it() -> None:
     transfers = LogTransfers()
     transfers.add(_file(0, 5))
     transfers.add(_file(1000, 1005))
-    assert transfers.ended(PATIENCE_S + 4) == []
-    assert [one.end_s for one in transfers.ended(PATIENCE_S + 100)] == [5]
+    assert transfers.ended(STAYS_OPEN_S + 4) == []
+    assert [one.end_s for one in transfers.ended(STAYS_OPEN_S + 100)] == [5]
     assert [one.end_s for one in transfers.rest()] == [1005]
     assert transfers.rest() == []
 
 
-def test_no_transfer_is_cut_where_patience_ends() -> None:
+def test_no_transfer_is_cut_where_it_no_longer_stays_open() -> None:
     transfers = LogTransfers()
     for k in range(10):
         transfers.add(_file(k, k + 1.0))
-    assert transfers.ended(PATIENCE_S + 5.5) == []
-    (one,) = transfers.ended(PATIENCE_S + 11)
+    assert transfers.ended(STAYS_OPEN_S + 5.5) == []
+    (one,) = transfers.ended(STAYS_OPEN_S + 11)
     assert one.files == 10
 
 
