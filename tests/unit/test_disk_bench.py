@@ -224,8 +224,9 @@ def test_the_default_line_has_the_addresses_of_the_advised_one() -> None:
     )
     line = "sh -c 'split …' a /a/ root://far//c/"
     assert default_line(line, TOOLS["xrdcp"], "as typed") == "xrdcp -r /a/ root://far//c/"
-    line = "sh -c 'split …' /a/ far:/c/"
+    line = "sh -c 'split …' /a/ far:/c/ 'mkdir -p /c/; rsync'"
     assert default_line(line, TOOLS["rsync"], "as typed") == "rsync -a /a/ far:/c/"
+    assert default_line("rsync -a /a far:/c", TOOLS["rsync"], "as typed") == "rsync -a /a far:/c"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)

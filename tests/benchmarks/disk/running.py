@@ -145,6 +145,8 @@ def _lines(lab: Lab, wanted: Wanted) -> list[tuple[Setting, str]]:
 def default_line(line: str, tool: BenchTool, name: str) -> str:
     """The line of a user who tunes nothing but has these options, for the same addresses."""
     words = shlex.split(line)
+    if words[0] == "sh" and tool.after_addresses:
+        words = words[: -tool.after_addresses]
     recurse = tool.for_folders if words[-2].endswith("/") else ()
     return shlex.join([*tool.defaults[name], *recurse, *words[-2:]])
 

@@ -40,7 +40,8 @@ class BenchTool:
 
     `defaults`: the words of the lines that the gain is over, up to both addresses, by their names
     in the results; the first is that of a user who types no option. `for_folders`: further words
-    for a folder. `other_cells`: the number of settings of the space for each number of files at a
+    for a folder. `after_addresses`: how many words follow the addresses in a line of several
+    processes. `other_cells`: the number of settings of the space for each number of files at a
     time. `options`: of `advisor advise`. `version`: what says its version. `keeps_name`: as typed,
     it gives a folder its own name in the named one.
     """
@@ -51,6 +52,7 @@ class BenchTool:
     other_cells: int
     place: Callable[[Lab], AbstractContextManager[Place]]
     for_folders: tuple[str, ...] = ()
+    after_addresses: int = 0
     options: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     keeps_name: bool = False
@@ -183,6 +185,7 @@ TOOLS: Final = {
             key="rsync",
             name="rsync",
             defaults={"as typed": ("rsync", "-a"), _AES: ("rsync", "-a", "-e", f"ssh {_AES}")},
+            after_addresses=1,
             other_cells=1,
             place=partial(_ssh, scheme="ssh"),
         ),
