@@ -99,7 +99,9 @@ def _value_words(name: str, value: SettingValue) -> str:
 
 
 def setting_words(setting: Mapping[str, SettingValue]) -> str:
-    """A setting in words: `8 streams, 4 MiB buffers, cubic`."""
+    """A setting in words: `8 streams, 4 MiB buffers, cubic`. Of an empty one it says so."""
+    if not setting:
+        return "setting not known"
     known = [name for name in _WORD_ORDER if name in setting]
     names = [*known, *(name for name in setting if name not in known)]
     return ", ".join(_value_words(name, setting[name]) for name in names)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
-from advisor.api.tool import CommandRequest
+from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import Availability, Command, Setting, format_bytes, program_available
 
 _ENDPOINT: Final = "ENDPOINT_ID"
@@ -46,7 +46,8 @@ def _network_use(request: CommandRequest, setting: Setting) -> Command:
     notes = [
         "For both endpoints, run by an administrator of each, and only if it is managed under a "
         "subscription; it applies to every transfer of the endpoint. On its own host: "
-        f"`globus-connect-server endpoint update` with the same options and no {_ENDPOINT}. "
+        f"`globus-connect-server endpoint update` with the same options and no {_ENDPOINT}. Unless "
+        "set, an endpoint prefers concurrency 2 and parallelism 4, and older ones parallelism 8. "
         f"Log in with `globus login --gcs {_ENDPOINT}` before.",
         *_udt_note(request),
         *_buffer_note(setting),
@@ -94,6 +95,7 @@ class Globus:
     name = "globus"
     summary = "command line of the Globus service, between two of its collections"
     flags = _FLAGS
+    traits = ToolTraits(imported_from=("globus-tasks",))
 
     def available(self) -> Availability:
         """Whether globus is on the search path."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import Record
 from advisor.store.importers import (
+    globus_tasks,
     gridftp_log,
     gridftp_usage,
     harp_csv,
@@ -23,8 +24,8 @@ from advisor.store.transfer_tables import is_header
 __all__ = ["BadEntry", "read_file", "read_files"]
 
 _KNOWN = (
-    "neither what `advisor` exports, ProbData's .PROF, iperf3 -J, a GridFTP server's transfer log "
-    "or usage records, nor a CSV table of transfers"
+    "neither what `advisor` exports, ProbData's .PROF, iperf3 -J, globus task list --format json, "
+    "a GridFTP server's transfer log or usage records, nor a CSV table of transfers"
 )
 _LINES_BETWEEN_TELLING = 1000
 
@@ -48,11 +49,12 @@ def read_files(
     """The records in files of any known format, and what in each file is not imported.
 
     The format is detected from the content, also of a gzip file: advisor's own JSON lines, CSV and
-    sealed profiles, ProbData's .PROF, the output of `iperf3 -J`, a GridFTP server's transfer log or
-    usage records, or a CSV table of transfers. `pair`: the actual source and destination; without
-    it, those in the file. A transfer logged in several of the files is reassembled. The `session`
-    of a record of another program is derived from its content. `seen` is called with the number of
-    bytes read so far from all files, as stored on disk. `restore`: see own_records.py.
+    sealed profiles, ProbData's .PROF, the output of `iperf3 -J` or of `globus task list --format
+    json`, a GridFTP server's transfer log or usage records, or a CSV table of transfers. `pair`:
+    the actual source and destination; without it, those in the file. A transfer logged in several
+    of the files is reassembled. The `session` of a record of another program is derived from its
+    content. `seen` is called with the number of bytes read so far from all files, as stored on
+    disk. `restore`: see own_records.py.
     """
     reading = _Reading(pair, seen, restore)
     for path in paths:
@@ -147,7 +149,10 @@ def _of_small_file(path: Path, file: OpenFile, pair: Pair | None) -> Iterator[En
     except UnicodeDecodeError:
         yield BadEntry("", f"it is not text throughout: {_KNOWN}")
         return
-    yield from iperf3.read(text, pair) if is_json else probdata.read(text.splitlines(), pair)
+    if globus_tasks.looks_like(head):
+        yield from globus_tasks.read(text, pair)
+    else:
+        yield from iperf3.read(text, pair) if is_json else probdata.read(text.splitlines(), pair)
 
 
 def _text(head: bytes) -> str:

@@ -150,3 +150,4 @@ def test_words() -> None:
     setting = {"block_bytes": 8956 * 4, "buffer_bytes": 2**23, "mss_bytes": 9000}
     assert describe("udt", setting) == "UDT, 35.0 KiB blocks, 8 MiB buffers, packets of 9000 B"
     assert setting_words({"depth": 3, "streams": 2}) == "2 streams, depth 3"
+    assert setting_words({}) == "setting not known"
