@@ -51,6 +51,8 @@ def main() -> None:
     sources = Sources(_CACHE / "sources")
     for machine in wanted:
         content = _agent(machine, sources)
+        if str(_ROOT).encode() in content:
+            raise SystemExit(f"the agent for {machine} has the path of this checkout in it")
         path = _ROOT / "dist" / f"advisor-agent-{_version()}-{machine}.gz"
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(content, 9, mtime=0))

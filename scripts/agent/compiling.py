@@ -131,7 +131,9 @@ class Compiled:
             arguments += [f"--with-build-python={builder / 'python'}"]
             more |= _CROSS
         if not (folder / "Makefile").exists():
-            self._run([str(self.python_source / "configure"), *arguments], folder, more)
+            # By a relative path, as it is in the program.
+            configure = os.path.relpath(self.python_source / "configure", folder)
+            self._run([configure, *arguments], folder, more)
         shutil.copy(_HERE / "Setup.local", folder / "Modules" / "Setup.local")
         # The first call may only write the Makefile again, with the modules of Setup.local.
         self._run(["make", "Makefile"], folder, more)
