@@ -1,5 +1,6 @@
 """How this host installs what the program needs of it: with apt or dnf, by `/etc/os-release`."""
 
+import pkgutil
 import shutil
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +13,7 @@ Manager = Literal["apt", "dnf"]
 
 _OS_RELEASE: Final = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 _MOST_BYTES: Final = 64 * 1024
+_TABLE: Final = "packages.txt"
 _APT: Final = frozenset({"debian", "ubuntu"})
 _DNF: Final = frozenset({"fedora", "rhel", "centos", "rocky", "almalinux", "ol"})
 _WITHOUT_EPEL: Final = "fedora"
@@ -116,7 +118,8 @@ def _assignments(text: str) -> Iterator[tuple[str, list[str]]]:
 
 @cache
 def _table() -> dict[str, _Package]:
-    lines = Path(__file__).with_name("packages.txt").read_text().splitlines()
+    # Also from the archive of a pushed agent, in which there are no files.
+    lines = (pkgutil.get_data(__package__, _TABLE) or b"").decode().splitlines()
     rows = (line.split() for line in lines if not line.startswith("#"))
     return {need: _package(*names) for need, *names in rows}
 

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import json
+import platform
 import subprocess
 import tempfile
 import zipfile
@@ -40,6 +41,14 @@ _WITHOUT: Final = [
     "asyncio.__main__", "asyncio.windows_events", "asyncio.windows_utils",
     "numpy", "rich", "scipy", "sklearn", "textual", "typer",
 ]  # fmt: skip
+# What modules read beside themselves.
+_DATA: Final = ["advisor/hosts/packages.txt"]
+_FAULTS: Final = """
+from advisor import registry
+found = [one for kind in %r for one in registry._found(kind).values()]
+faults = [one.fault for one in found if one.fault]
+assert registry.transports() and registry.tools() and not faults, faults
+"""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -84,7 +93,20 @@ def _agent(machine: str, sources: Sources) -> bytes:
     contents = f"EXTENSIONS = {extensions!r}\nLIBRARIES = {libraries!r}\n"
     entries["advisor_contents.py"] = contents.encode()
     entries |= _entry_points(bundled)
-    return compiled.program.read_bytes() + _archive(entries)
+    entries |= {name: (_ROOT / name).read_bytes() for name in _DATA}
+    content = compiled.program.read_bytes() + _archive(entries)
+    if machine == platform.machine():
+        _try(content)
+    return content
+
+
+def _try(content: bytes) -> None:
+    """Start it, and load every plugin. Raises CalledProcessError."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "agent")
+        program.write_bytes(content)
+        program.chmod(0o700)
+        subprocess.run([program, "-c", _FAULTS % (_PLUGINS,)], check=True)
 
 
 def _bundled_plugins() -> list[tuple[str, str]]:
