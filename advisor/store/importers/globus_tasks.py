@@ -28,6 +28,7 @@ ORIGIN: Final = "globus-tasks"
 _SHORTEST_S: Final = 1.0
 # Globus ends a task after some days without progress: a date is damaged.
 _LONGEST_S: Final = 366 * 24 * 3600.0
+_LATEST_S: Final = 2.0**34
 _LIKE: Final = re.compile(r'"DATA(_TYPE)?"\s*:')
 
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
@@ -86,7 +87,7 @@ def _probe(task: _Task, pair: Pair | None) -> ProbeRecord:
     elapsed_s = ended_s - began_s
     if elapsed_s < _SHORTEST_S:
         raise RefusedError(f"it took less than {_SHORTEST_S:g} s: too short to show a rate")
-    if elapsed_s > _LONGEST_S or began_s < 0:
+    if elapsed_s > _LONGEST_S or not 0 <= began_s < ended_s <= _LATEST_S:
         raise RefusedError("its dates exceed all limits")
     rate_bps = task.bytes_transferred * 8 / elapsed_s
     files = task.files_transferred

@@ -82,6 +82,10 @@ def test_each_form_is_the_same_transfer(tmp_path: Path, content: object) -> None
         ({"completion_time": TASK["request_time"]}, "took less than 1 s"),
         ({"completion_time": "2026-04-01T19:00:00+00:00"}, "took less than 1 s"),
         ({"request_time": "1969-04-01T19:00:00+00:00"}, "exceed all limits"),
+        (
+            {"request_time": "9026-04-01T19:30:07Z", "completion_time": "9026-04-01T19:40:07Z"},
+            "exceed all limits",
+        ),
         ({"request_time": "yesterday"}, "not a task of Globus"),
         ({"bytes_transferred": -5}, "not a task of Globus"),
         ({"bytes_transferred": 2**70}, "not a task of Globus"),
