@@ -2,11 +2,17 @@
 
 import hashlib
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
 from advisor.domain.endpoints import Pair
+from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.printable import escape_fields
+
+# TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
+# between continents.
+_SHORTEST_S: Final = 1.0
 
 
 class BadEntry(msgspec.Struct, frozen=True):
@@ -26,6 +32,24 @@ class BadEntry(msgspec.Struct, frozen=True):
 
 class RefusedError(Exception):
     """An entry is not imported; the message is a sentence that says why."""
+
+
+def require_long(elapsed_s: float) -> None:
+    """Raises RefusedError for a transfer that is too short to show a rate."""
+    if elapsed_s < _SHORTEST_S:
+        raise RefusedError(f"it took less than {_SHORTEST_S:g} s: too short to show a rate")
+
+
+def whole_transfer(rate_bps: float, moved_bytes: int, elapsed_s: float) -> Measurement:
+    """What is known of a transfer by one figure for all of it: its variation is not."""
+    return Measurement(
+        throughput_bps=rate_bps,
+        stderr_bps=rate_bps,
+        intervals=[Interval(0.0, elapsed_s, moved_bytes)],
+        steady_from=0,
+        settled=False,
+        elapsed_s=elapsed_s,
+    )
 
 
 # The same few hosts occur in every line.

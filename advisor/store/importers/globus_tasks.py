@@ -18,14 +18,19 @@ from typing import Annotated, Final, TypeAlias
 import msgspec
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.hosts.decoding import BadData, require_shallow
-from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
+from advisor.store.importers.entries import (
+    BadEntry,
+    RefusedError,
+    identity,
+    pair_of,
+    require_long,
+    whole_transfer,
+)
 from advisor.traits import imported_subject
 
 ORIGIN: Final = "globus-tasks"
-_SHORTEST_S: Final = 1.0
 # Globus ends a task after some days without progress: a date is damaged.
 _LONGEST_S: Final = 366 * 24 * 3600.0
 _LATEST_S: Final = 2.0**34
@@ -48,8 +53,8 @@ class _Task(msgspec.Struct):
     destination_endpoint_id: str | None = None
 
 
-class _Listed(msgspec.Struct):
-    tasks: list[msgspec.Raw] = msgspec.field(name="DATA")
+class _Output(msgspec.Struct):
+    tasks: list[msgspec.Raw] | None = msgspec.field(name="DATA", default=None)
 
 
 def looks_like(head: str) -> bool:
@@ -62,12 +67,11 @@ def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
     data = text.encode(errors="replace")
     try:
         require_shallow(data)
-        is_list = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).keys() >= {"DATA"}
-        tasks = msgspec.json.decode(data, type=_Listed).tasks if is_list else [msgspec.Raw(data)]
+        tasks = msgspec.json.decode(data, type=_Output).tasks
     except (BadData, msgspec.DecodeError) as error:
         yield BadEntry("", f"it is no complete output of globus task list --format json: {error}")
         return
-    for number, task in enumerate(tasks, 1):
+    for number, task in enumerate([msgspec.Raw(data)] if tasks is None else tasks, 1):
         try:
             yield _probe(msgspec.json.decode(task, type=_Task), pair)
         except msgspec.DecodeError as error:
@@ -85,8 +89,7 @@ def _probe(task: _Task, pair: Pair | None) -> ProbeRecord:
         raise RefusedError("no bytes were moved")
     began_s, ended_s = _time_s(task.request_time), _time_s(task.completion_time)
     elapsed_s = ended_s - began_s
-    if elapsed_s < _SHORTEST_S:
-        raise RefusedError(f"it took less than {_SHORTEST_S:g} s: too short to show a rate")
+    require_long(elapsed_s)
     if elapsed_s > _LONGEST_S or not 0 <= began_s < ended_s <= _LATEST_S:
         raise RefusedError("its dates exceed all limits")
     rate_bps = task.bytes_transferred * 8 / elapsed_s
@@ -95,15 +98,7 @@ def _probe(task: _Task, pair: Pair | None) -> ProbeRecord:
         pair=pair or _pair(task),
         subject=imported_subject(ORIGIN),
         setting={},
-        result=Measurement(
-            throughput_bps=rate_bps,
-            # One figure for the whole transfer: its variation is not known.
-            stderr_bps=rate_bps,
-            intervals=[Interval(0.0, elapsed_s, task.bytes_transferred)],
-            steady_from=0,
-            settled=False,
-            elapsed_s=elapsed_s,
-        ),
+        result=whole_transfer(rate_bps, task.bytes_transferred, elapsed_s),
         recorded_s=ended_s,
         session=identity(f"{ORIGIN} {task.task_id}"),
         origin=ORIGIN,

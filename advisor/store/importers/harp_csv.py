@@ -16,10 +16,9 @@ from typing import Final
 import msgspec
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.store.importers.entries import BadEntry, RefusedError, identity
+from advisor.store.importers.entries import BadEntry, RefusedError, identity, whole_transfer
 from advisor.store.transfer_tables import TransferRow, pipelining_from_one, transfer_table
 from advisor.traits import imported_subject
 
@@ -108,14 +107,8 @@ def _record(row: TransferRow, recorded_s: float, pair: Pair | None) -> ProbeReco
         pair=pair or Pair(row.source, row.destination),
         subject=imported_subject(ORIGIN),
         setting=setting,
-        result=Measurement(
-            throughput_bps=row.throughput_bps,
-            # One figure for the whole transfer: its variation is not known.
-            stderr_bps=row.throughput_bps,
-            intervals=[Interval(0.0, row.elapsed_s, round(row.throughput_bps * row.elapsed_s / 8))],
-            steady_from=0,
-            settled=False,
-            elapsed_s=row.elapsed_s,
+        result=whole_transfer(
+            row.throughput_bps, round(row.throughput_bps * row.elapsed_s / 8), row.elapsed_s
         ),
         recorded_s=recorded_s,
         session=identity(msgspec.json.encode(_content(row)).decode()),

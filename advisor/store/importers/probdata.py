@@ -23,12 +23,20 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
+
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
+from advisor.domain.measurement import Measurement
 from advisor.domain.printable import shortened
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
+from advisor.store.importers.entries import (
+    BadEntry,
+    RefusedError,
+    identity,
+    pair_of,
+    whole_transfer,
+)
 from advisor.store.probdata_lines import PROGRAM, TCP_HEADERS
 
 FIELDS: Final = 17
@@ -117,14 +125,8 @@ def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
             f"but it says {fields[15]} {fields[16]}"
         )
     elapsed_s = moved_bytes * 8 / rate_bps
-    return Measurement(
-        throughput_bps=rate_bps,
-        # One figure for the whole transfer: its variation is not known.
-        stderr_bps=rate_bps,
-        intervals=[Interval(0.0, elapsed_s, moved_bytes)],
-        steady_from=0,
-        settled=False,
-        elapsed_s=elapsed_s,
+    return msgspec.structs.replace(
+        whole_transfer(rate_bps, moved_bytes, elapsed_s),
         versions={"source": shortened(fields[4], _LONGEST_VERSION)},
     )
 

@@ -15,16 +15,21 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.models.log_transfers import LoggedFile, LoggedTransfer, LogTransfers, Movement, Place
-from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
+from advisor.store.importers.entries import (
+    BadEntry,
+    RefusedError,
+    identity,
+    pair_of,
+    require_long,
+    whole_transfer,
+)
 from advisor.traits import imported_subject
 
-# TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
-# between continents.
-SHORTEST_S: Final = 1.0
 # No transfer of one file takes longer: a date is damaged.
 _LONGEST_S: Final = 30 * 24 * 3600.0
 _MOST: Final = 2**62
@@ -152,22 +157,15 @@ def _minute_s(text: str) -> int:
 
 
 def _record(transfer: LoggedTransfer, origin: str, pair: Pair | None) -> ProbeRecord:
-    if transfer.elapsed_s < SHORTEST_S:
-        raise RefusedError(f"it took less than {SHORTEST_S:g} s: too short to show a rate")
+    require_long(transfer.elapsed_s)
     movement = transfer.movement
     rate_bps = transfer.total_bytes * 8 / transfer.elapsed_s
     return ProbeRecord(
         pair=pair or _pair(movement),
         subject=imported_subject(origin),
         setting={"concurrency": transfer.concurrency, "parallelism": movement.streams},
-        result=Measurement(
-            throughput_bps=rate_bps,
-            # One figure for the whole transfer: its variation is not known.
-            stderr_bps=rate_bps,
-            intervals=[Interval(0.0, transfer.elapsed_s, transfer.total_bytes)],
-            steady_from=0,
-            settled=False,
-            elapsed_s=transfer.elapsed_s,
+        result=msgspec.structs.replace(
+            whole_transfer(rate_bps, transfer.total_bytes, transfer.elapsed_s),
             retransmits=transfer.retransmits,
         ),
         recorded_s=transfer.end_s,
