@@ -2,10 +2,11 @@
 
 import math
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest, Piece
+from advisor.domain.advice import Command, Side
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
 from advisor.domain.shell import shell_line, shell_word
@@ -15,6 +16,7 @@ __all__ = [
     "SSH_WINDOW_BYTES",
     "bracketed",
     "buffer_note",
+    "command_of",
     "congestion_note",
     "explain",
     "files_at_once",
@@ -39,6 +41,11 @@ SSH_WINDOW_BYTES: Final = 2 * 2**20
 def bracketed(host: str) -> str:
     """The host as written in URLs: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
+
+
+def command_of(tool: str, side: Side, argv: list[str], notes: Iterable[str]) -> Command:
+    """A tool's line, run on that side, with its notes in order."""
+    return Command(tool=tool, side=side, argv=argv, shell=shell_line(argv), note=" ".join(notes))
 
 
 def path_notes(request: CommandRequest, argv: Sequence[str]) -> list[str]:

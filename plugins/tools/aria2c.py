@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from advisor.api.command_line import (
     bracketed,
+    command_of,
     congestion_note,
     files_at_once,
     only_note,
     path_notes,
-    shell_line,
 )
 from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import Availability, Command, Setting, program_available
@@ -111,12 +111,7 @@ class Aria2c:
         if setting is None:
             return []
         argv = ["aria2c", *_options(request, setting), *_operands(request)]
-        note = " ".join(_notes(request, setting, argv))
-        return [
-            Command(
-                tool=self.name, side="destination", argv=argv, shell=shell_line(argv), note=note
-            )
-        ]
+        return [command_of(self.name, "destination", argv, _notes(request, setting, argv))]
 
 
 plugin = Aria2c()

@@ -13,7 +13,7 @@ repository at github.com/eeertekin/bbcp):
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import bracketed, congestion_note, only_note, path_notes, shell_line
+from advisor.api.command_line import bracketed, command_of, congestion_note, only_note, path_notes
 from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import Availability, Command, Setting, program_available
 
@@ -86,10 +86,7 @@ class Bbcp:
             source = source.rstrip("/")
         target = f"{bracketed(request.destination_host)}:{request.target_under_own_name}"
         argv = ["bbcp", *_options(request, setting), source, target]
-        note = " ".join(_notes(request, setting, argv))
-        return [
-            Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
-        ]
+        return [command_of(self.name, "source", argv, _notes(request, setting, argv))]
 
 
 plugin = Bbcp()

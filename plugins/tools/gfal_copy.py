@@ -19,10 +19,10 @@ from urllib.parse import quote
 from advisor.api.command_line import (
     bracketed,
     buffer_note,
+    command_of,
     congestion_note,
     only_note,
     path_notes,
-    shell_line,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Availability, Command, Setting, program_available
@@ -91,10 +91,7 @@ class GfalCopy:
             _url(request.path.source_address, request.source),
             _url(request.destination_host, request.target),
         ]
-        note = " ".join(_notes(request, setting, argv))
-        return [
-            Command(tool=self.name, side="source", argv=argv, shell=shell_line(argv), note=note)
-        ]
+        return [command_of(self.name, "source", argv, _notes(request, setting, argv))]
 
 
 plugin = GfalCopy()

@@ -7,7 +7,7 @@ lists all options.
 from collections.abc import Mapping
 from typing import Final
 
-from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
+from advisor.api.command_line import command_of, congestion_note, files_at_once, path_notes
 from advisor.api.tool import CommandRequest, ToolTraits
 from advisor.api.values import Availability, Command, Setting, format_bytes, program_available
 
@@ -27,16 +27,6 @@ _FLAGS: Final[Mapping[str, str]] = {
 }
 
 
-def _line(argv: list[str], notes: list[str]) -> Command:
-    return Command(
-        tool=plugin.name,
-        side="source",
-        argv=argv,
-        shell=shell_line(argv),
-        note=" ".join(notes),
-    )
-
-
 def _network_use(request: CommandRequest, setting: Setting) -> Command:
     at_once = files_at_once(request, setting)
     per_file = int(setting["streams"]) // at_once
@@ -53,7 +43,7 @@ def _network_use(request: CommandRequest, setting: Setting) -> Command:
         *_buffer_note(setting),
         *congestion_note(request, setting, "Globus"),
     ]
-    return _line([*argv, _ENDPOINT], notes)
+    return command_of(plugin.name, "source", [*argv, _ENDPOINT], notes)
 
 
 def _buffer_note(setting: Setting) -> list[str]:
@@ -86,7 +76,7 @@ def _transfer(request: CommandRequest) -> Command:
         "`globus endpoint search`; paths are those that the collections show.",
         *path_notes(request, argv),
     ]
-    return _line(argv, notes)
+    return command_of(plugin.name, "source", argv, notes)
 
 
 class Globus:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.api.command_line import congestion_note, files_at_once, path_notes, shell_line
+from advisor.api.command_line import command_of, congestion_note, files_at_once, path_notes
 from advisor.api.tool import DESTINATION_PATH, CommandRequest
 from advisor.api.values import Command, Setting, format_bytes
 
@@ -57,8 +57,9 @@ def udt_line(request: CommandRequest, setting: Setting, reasons: list[str]) -> C
 def _line(request: CommandRequest, options: list[str], scheme: str, notes: list[str]) -> Command:
     recurse = ["-r", "-cd"] if request.is_directory else []
     argv = [NAME, "-vb", *options, *_extent(request), *recurse, *_urls(request, scheme)]
-    note = " ".join([*_path_notes(request, argv), *notes, *_kept_notes(request)])
-    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(
+        NAME, "source", argv, [*_path_notes(request, argv), *notes, *_kept_notes(request)]
+    )
 
 
 def _urls(request: CommandRequest, scheme: str) -> list[str]:

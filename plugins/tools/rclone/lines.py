@@ -5,6 +5,7 @@ from typing import Final
 
 from advisor.api.command_line import (
     buffer_note,
+    command_of,
     congestion_note,
     only_note,
     path_notes,
@@ -65,8 +66,7 @@ def _line(request: CommandRequest, options: list[str], target: str, notes: list[
     source = request.source.rstrip("/") + "/" if request.is_directory else request.source
     argv = [NAME, "copyto", *options, source, target]
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
-    note = " ".join([*before, *notes])
-    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(NAME, "source", argv, [*before, *notes])
 
 
 def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:

@@ -4,10 +4,10 @@ from typing import Final
 
 from advisor.api.command_line import (
     buffer_note,
+    command_of,
     congestion_note,
     only_note,
     path_notes,
-    shell_line,
     ssh_window_note,
 )
 from advisor.api.flow_space import processes_for
@@ -65,8 +65,7 @@ def _line(request: CommandRequest, setting: Setting, server: Server, notes: list
     before = [*only_note(request, NAME, "tcp"), *path_notes(request, argv)]
     if processes == 1 and not server.makes_parents:
         notes = [*notes, "The folder in which the target is must exist."]
-    note = " ".join([*before, _CHECKED + _SKIPPED, *notes])
-    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(NAME, "source", argv, [*before, _CHECKED + _SKIPPED, *notes])
 
 
 def _single(request: CommandRequest, setting: Setting, server: Server) -> list[str]:

@@ -4,10 +4,10 @@ from typing import Final
 
 from advisor.api.command_line import (
     buffer_note,
+    command_of,
     congestion_note,
     only_note,
     path_notes,
-    shell_line,
     streams_per_file,
 )
 from advisor.api.tool import CommandRequest
@@ -47,5 +47,4 @@ def _line(request: CommandRequest, setting: Setting, store: Store, notes: list[s
         before.append(f"BUCKET is a placeholder: name the store with --server {SERVER_FORM}.")
     if request.is_directory:
         before.append("Symbolic links and empty folders are left out.")
-    note = " ".join([*before, "It compares no checksums.", *notes])
-    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(NAME, "source", argv, [*before, "It compares no checksums.", *notes])

@@ -5,11 +5,11 @@ from typing import Final
 from advisor.api.command_line import (
     bracketed,
     buffer_note,
+    command_of,
     congestion_note,
     files_at_once,
     only_note,
     path_notes,
-    shell_line,
 )
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
@@ -67,5 +67,4 @@ def _notes(request: CommandRequest, setting: Setting, argv: list[str]) -> list[s
 def fetch_line(request: CommandRequest, setting: Setting) -> Command:
     """For the destination, where the source has a server and the destination's is not known."""
     argv = [NAME, *_options(request, setting), *_operands(request)]
-    note = " ".join(_notes(request, setting, argv))
-    return Command(tool=NAME, side="destination", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(NAME, "destination", argv, _notes(request, setting, argv))

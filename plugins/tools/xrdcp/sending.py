@@ -3,13 +3,7 @@
 import posixpath
 from typing import Final
 
-from advisor.api.command_line import (
-    buffer_note,
-    congestion_note,
-    only_note,
-    path_notes,
-    shell_line,
-)
+from advisor.api.command_line import buffer_note, command_of, congestion_note, only_note, path_notes
 from advisor.api.flow_space import processes_for
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
@@ -65,5 +59,4 @@ def _line(request: CommandRequest, setting: Setting, server: Server, notes: list
     if "?" in request.target:
         before.append("XRootD ends a name at a question mark: choose another target.")
     before.append("It compares no checksums; where the server computes them, --cksum adler32 does.")
-    note = " ".join([*before, *notes])
-    return Command(tool=NAME, side="source", argv=argv, shell=shell_line(argv), note=note)
+    return command_of(NAME, "source", argv, [*before, *notes])
