@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.agent.ports import free_run
+from advisor.hosts.free_ports import free_run
 
 from .started_server import started_server
 

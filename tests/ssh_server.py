@@ -15,7 +15,7 @@ import msgspec
 import psutil
 import pytest
 
-from advisor.agent.ports import free_run
+from advisor.hosts.free_ports import free_run
 
 SSHD: Final = shutil.which("sshd") or "/usr/sbin/sshd"
 _START_S: Final = 20.0

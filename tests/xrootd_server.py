@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from advisor.agent.ports import free_run
+from advisor.hosts.free_ports import free_run
 
 from .started_server import ServerEnded, started_server
 

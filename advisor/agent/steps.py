@@ -19,9 +19,9 @@ import msgspec
 from advisor import registry
 from advisor.agent import messages as m
 from advisor.agent.files import FileRights, FilesRefused, scratch_file
-from advisor.agent.ports import free_run
 from advisor.agent.turn import Turn
 from advisor.api.tool import NOWHERE, Step, TransferTool
+from advisor.hosts.free_ports import free_run
 from advisor.hosts.processes import Child, command_bound_to_stdin, running
 from advisor.traits import flow_names, tool_traits
 

@@ -1,6 +1,7 @@
 """Sockets, libraries and timing on this host, for transport plugins."""
 
 from advisor.hosts.compiled import shared_library
+from advisor.hosts.free_ports import free_run
 from advisor.hosts.kernel_path_mtu import kernel_path_mtu
 from advisor.hosts.libraries import LIBIPERF, libiperf_version, libudt_version
 from advisor.hosts.own_sockets import borrowed, listening_fd, own_address_facing, usable_address
@@ -21,6 +22,7 @@ __all__ = [
     "borrowed",
     "buffer_range",
     "comes_from",
+    "free_run",
     "kernel_path_mtu",
     "libiperf_version",
     "libudt_version",

@@ -16,7 +16,7 @@ from typing import Final
 
 import psutil
 
-from advisor.agent.ports import free_run
+from advisor.hosts.free_ports import free_run
 from advisor.hosts.processes import server_bound_to_stdin
 from tests.soak.runs import kill
 

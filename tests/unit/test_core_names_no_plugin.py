@@ -15,6 +15,8 @@ NO_PLUGIN_MEANT: Final = {
     "hosts/rtt.py": "`tcp handshake` is a way to measure the RTT: a word of stored records",
     "models/planning.py": "the published rules of `advisor plan`, which need no plugin",
     "runtime/executor.py": "`tcp://` begins an address of Dask",
+    "store/importers/__init__.py": "`globus task list` is a command: it prints such a file",
+    "store/importers/globus_tasks.py": "as above",
 }
 """Files where the word is no plugin's name, with what it is."""
 

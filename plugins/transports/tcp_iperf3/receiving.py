@@ -14,7 +14,7 @@ from typing import Final
 
 import iperf3
 
-from advisor.api.network import LIBIPERF, Accepted, PortWatch, usable_address
+from advisor.api.network import LIBIPERF, Accepted, PortWatch, free_run, usable_address
 from advisor.api.transport import Channel, ReceiveOrder
 from advisor.api.values import FailureKind
 
@@ -49,20 +49,19 @@ def receive(order: ReceiveOrder, channel: Channel) -> None:
 
 
 def _free_port(address: str, ports: tuple[int, int], attempt: int) -> int | None:
-    """A free port of the range; None when there is none (any more)."""
+    """A free port of the range; None when there is none (any more).
+
+    Without a range it is no ephemeral one: libiperf closes its port for a moment once the peer has
+    told its setting, and a connection from this host could then begin at an ephemeral port.
+    """
     first, last = ports
-    # Without a range the kernel chooses another one at each attempt.
-    candidates = range(first, last + 1)[attempt:] if first else (0,)
     is_ipv6 = ":" in address if address else socket.has_ipv6
-    for port in candidates:
-        with socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                trial.bind((address, port))
-            except OSError:
-                continue
-            return int(trial.getsockname()[1])
-    return None
+    family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
+    try:
+        # Without a range, it looks from another port on at each attempt.
+        return free_run(1, (first + attempt, last) if first else ports, family)
+    except OSError:
+        return None
 
 
 class _Receiver:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from advisor import registry
-from advisor.agent.ports import free_run
 from advisor.domain.advice import Command
 from advisor.domain.dataset import Dataset
+from advisor.hosts.free_ports import free_run
 from advisor.testing.samples import a_path
 from advisor.testing.tools import a_command_request
 from tests.benchmarks.disk.files import difference

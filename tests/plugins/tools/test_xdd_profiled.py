@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from advisor import registry
-from advisor.agent.ports import free_run
 from advisor.api.tool import (
     NOWHERE,
     ZEROS,
@@ -25,6 +24,7 @@ from advisor.api.tool import (
 )
 from advisor.domain.dataset import Dataset
 from advisor.domain.space import Setting
+from advisor.hosts.free_ports import free_run
 from advisor.hosts.processes import Child, running
 from advisor.methods.api import Knowledge
 from advisor.testing.samples import a_path, measured

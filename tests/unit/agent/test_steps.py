@@ -21,10 +21,10 @@ from advisor.agent import steps
 from advisor.agent.client import AgentLink
 from advisor.agent.files import ANYWHERE, NOWHERE, FileRights
 from advisor.agent.peer_errors import Refusal
-from advisor.agent.ports import free_run
 from advisor.api.tool import Piece, Step, ToolTraits, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
+from advisor.hosts.free_ports import free_run
 from advisor.testing.samples import a_path
 from tests.scratch import marked
 

@@ -18,7 +18,10 @@ def free_run(count: int, ports: tuple[int, int], family: socket.AddressFamily) -
     first, last = _USUAL_PORTS
     # Not the same each time: another agent on this host may have chosen some just before.
     begin = random.randint(first, last - count)
-    return _free_run(count, begin, last, family)
+    try:
+        return _free_run(count, begin, last, family)
+    except OSError:
+        return _free_run(count, first, last, family)
 
 
 def _free_run(count: int, first: int, last: int, family: socket.AddressFamily) -> int:
