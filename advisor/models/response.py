@@ -91,7 +91,10 @@ class Response:
             *([v for v, _ in axis] for axis in (_OTHERS, _SHARPNESS, _DISTURBANCE)),
             indexing="ij",
         )
-        self._u, self._m, self._k, self._q = (a.ravel()[:, None] for a in (u, m, k, q))
+        self._log_capacity = u.ravel()
+        # q, the last axis, is apart: most of the work is the same for each.
+        self._u, self._m, self._k = (a[..., 0].reshape(-1, 1, 1) for a in (u, m, k))
+        self._q = q[0, 0, 0][:, None]
         weight = np.log(np.gradient(_U))[:, None, None, None] - np.maximum(u, 0.0)
         for axis, number in ((_OTHERS, 1), (_SHARPNESS, 2), (_DISTURBANCE, 3)):
             shape = [1] * 4
@@ -100,7 +103,7 @@ class Response:
         log_weight = weight.ravel()
         # A bound below what was measured would leave nothing.
         highest = max(most_log_rate - self._top, float(_U[0]))
-        log_weight = np.where(self._u[:, 0] <= highest + 0.02, log_weight, -np.inf)
+        log_weight = np.where(self._log_capacity <= highest + 0.02, log_weight, -np.inf)
         self._r: dict[Hashable, Array] = {}
         self._known: dict[tuple[Hashable, int], Array] = {}
         self._given: dict[Hashable, Array] = {}
@@ -127,12 +130,15 @@ class Response:
         variance = ours + point.error**2 + _DISCREPANCY**2
         usual = (1 - _OUTLIERS) * np.exp(-0.5 * off**2 / variance) / np.sqrt(variance)
         rare = _OUTLIERS * np.exp(-0.5 * (off / _OUTLIER_SPREAD) ** 2) / _OUTLIER_SPREAD
-        likelihood: Array = np.log(usual + rare + 1e-12)
-        return likelihood
+        return self._by_hypothesis(np.log(usual + rare + 1e-12))
 
     def _rate(self, flows: float, r: Array | float) -> Array:
         """log R(n) relative to the best rate seen, for every hypothesis and every r."""
-        return self._rate_and_log_own(flows, r)[0]
+        return self._by_hypothesis(self._rate_and_log_own(flows, r)[0])
+
+    def _by_hypothesis(self, apart: Array) -> Array:
+        """An array whose first axes are (C, m, k) and q, with one of hypotheses instead."""
+        return apart.reshape(len(self._log_capacity), -1)
 
     def _rates_of(self, family: Hashable, flows: int) -> Array:
         """The same for a setting: for every hypothesis, and every r of its family."""
@@ -144,7 +150,7 @@ class Response:
     def _rate_and_log_own(self, flows: float, r: Array | float) -> tuple[Array, Array]:
         """log R(n), and the logarithm of its derivative to log r.
 
-        The derivative is 1 where the flows limit themselves.
+        The derivative is 1 where the flows limit themselves, and the same for every q.
         """
         limited = math.log(flows) + r
         share = self._u + np.log(flows / (flows + self._m))
@@ -212,7 +218,7 @@ class Response:
 
     def capacity_gain(self, log_rate: float, least: float) -> float:
         """What a probe can gain over a rate, as in `possible_gain`, if it fills the path alone."""
-        gain = self._u[:, 0] + self._top - log_rate
+        gain = self._log_capacity + self._top - log_rate
         return revealed_gain(gain, self._weight, least, self._noise)
 
 
@@ -221,7 +227,9 @@ def revealed_gain(gain: Array, weight: Array, least: float, noise: float) -> flo
 
     `weight`: the probability of each value of `gain`.
     """
-    mass, _ = np.histogram(np.clip(gain, _EDGES[0], _EDGES[-1]), _EDGES, weights=weight)
+    # As np.histogram does, which sorts all of it first.
+    bins = np.clip(np.digitize(gain, _EDGES) - 1, 0, len(_EDGES) - 2)
+    mass = np.bincount(bins.ravel(), np.broadcast_to(weight, bins.shape).ravel(), len(_EDGES) - 1)
     middle = (_EDGES[1:] + _EDGES[:-1]) / 2
     seen = (_SEEN[:, None] - middle) / noise
     joint = mass * np.exp(-0.5 * seen**2) / (noise * math.sqrt(2 * math.pi))
