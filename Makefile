@@ -27,7 +27,7 @@
 # make bench-bare make run and make test on Debian 12 and 13 with next to nothing on them, as root and as
 #                an ordinary user, into docs/benchmarks-bare.md (needs root; an hour and a half)
 # make bench-agent the agent of 'make agent' on old systems, and 20 ways to end it, into
-#                docs/benchmarks-agent.md (needs root; half an hour)
+#                docs/benchmarks-agent.md (needs root; five minutes)
 # make soak      long runs (tens of minutes)
 
 PYTHON ?= python3

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -46,6 +47,8 @@ def main() -> None:
     if not arguments.document:
         if os.geteuid() != 0:
             parser.error("root is needed: it makes namespaces and systems")
+        if not shutil.which("debootstrap"):
+            parser.error("debootstrap is absent: install the package of that name")
         _run(arguments)
     put_between(_PAGE, _BEGIN, _END, _tables(_results()))
 
