@@ -26,7 +26,7 @@ touch .venv/.runtime .venv/.dev
 
 # What tests do beside each other delays a packet by less than makes another path of it, 2 ms.
 # A kernel without tbf has the tests at full speed.
-PACE = "tc qdisc add dev lo root tbf rate 2gbit burst 256kb limit 512kb"
+PACE = "tc qdisc add dev lo root tbf rate 1gbit burst 256kb limit 256kb"
 _APART = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
