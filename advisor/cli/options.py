@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -151,3 +152,18 @@ def configured_store() -> Store:
     if place is None:
         return Store.default(shipped_profiles())
     return _open(place, f"{configuration.path()}: store")
+
+
+def _no_file_for_dash(path: Path | None) -> Path | None:
+    return None if path == Path("-") else path
+
+
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        metavar="FILE",
+        callback=_no_file_for_dash,
+        help="Write to this file, not to stdout, which - is too.",
+    ),
+]

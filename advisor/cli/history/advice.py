@@ -1,7 +1,6 @@
 """`advisor history advice`: a stored advice as a file for whoever runs it."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -10,7 +9,7 @@ from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.files import output_errors
 from advisor.cli.history.lookup import resolve_pair, store_errors
-from advisor.cli.options import StoreOption
+from advisor.cli.options import OutputOption, StoreOption
 from advisor.domain.advice import Side
 from advisor.domain.events import PathFound
 from advisor.domain.path import PathFacts
@@ -46,10 +45,7 @@ def advice_(
     side: Annotated[
         Side, typer.Option("--side", help="The host that --format sysctl.d is meant for.")
     ] = "source",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write to this file, not to stdout."),
-    ] = None,
+    output: OutputOption = None,
 ) -> None:
     """Print the last advice for PAIR, to be read or to be run elsewhere. Nothing is applied.
 

@@ -15,7 +15,7 @@ import typer
 from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
-from advisor.cli.options import StoreOption, json_option
+from advisor.cli.options import OutputOption, StoreOption, json_option
 from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
@@ -206,10 +206,7 @@ def export(
         Literal["jsonl", "csv", "prof", "pscheduler", "markdown", "flent"],
         typer.Option("--format", help="The format of the output."),
     ] = "jsonl",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write to this file, not to stdout."),
-    ] = None,
+    output: OutputOption = None,
 ) -> None:
     """Write the records of PAIR, or of all pairs.
 

@@ -13,7 +13,7 @@ from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.files import output_errors, write_records
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import StoreOption
+from advisor.cli.options import OutputOption, StoreOption
 from advisor.cli.profile.lookup import ProfileArgument, resolve_profile
 from advisor.domain.printable import printable
 from advisor.domain.records import ProfileRecord, Record, RemarkRecord
@@ -34,16 +34,12 @@ def export(
         Literal["sealed", "jsonl", "csv", "prof"],
         typer.Option("--format", help="The format of the output."),
     ] = "sealed",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", metavar="FILE", help="Write to this file, not to stdout (not for sealed)."
-        ),
-    ] = None,
+    output: OutputOption = None,
 ) -> None:
     """Write PROFILE to a file that 'advisor profile import' reads.
 
-    sealed is a compressed file with a checksum, to be mailed to a colleague; jsonl and csv have
+    sealed is a compressed file with a checksum, to be mailed to a colleague, and never goes to
+    stdout: without --output it is named like the profile. jsonl and csv have
     the same content in the open; prof is ProbData's .PROF, which holds measurements of TCP and UDT
     with declared buffers.
     """

@@ -210,6 +210,14 @@ def test_export(run: Run, filled: Store, tmp_path: Path) -> None:
     assert len(output.read_text().splitlines()) == 2
 
 
+def test_a_dash_is_standard_output(
+    run: Run, filled: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert len(run("export", "y", "--format", "csv", "--output", "-").stdout.splitlines()) == 2
+    assert not Path("-").exists()
+
+
 def test_a_destination_of_several_pairs(
     run: Run, filled: Store, make_probe: Callable[..., ProbeRecord]
 ) -> None:
