@@ -118,7 +118,7 @@ def test_two_at_once_to_one_target(
     start: Start, any_server: AnyServer, tmp_path: Path, other_home: dict[str, str]
 ) -> None:
     endless = make_endless(tmp_path / "endless")
-    first = transfer(start, any_server, endless, "--json")
+    first = transfer(start, any_server, endless, "--json", "--max-rate", "2Mbit")
     first.wait_for("files_moving")
     other = make_files(tmp_path / "other", FEW)
     spelled = str(any_server.folder / "." / "there") + "/"

@@ -151,9 +151,10 @@ def test_ctrl_c_ends_the_wait_for_it(start: Start, server: Server, endless: Path
 
 
 def test_two_of_the_same_at_once(start: Start, server: Server, endless: Path) -> None:
-    first = transfer(start, server, endless, "--json")
+    slow = ("--max-rate", "2Mbit")
+    first = transfer(start, server, endless, "--json", *slow)
     first.wait_for("files_moving")
-    second = transfer(start, server, endless).finish()
+    second = transfer(start, server, endless, *slow).finish()
     assert second.returncode == 1
     assert "the same transfer is already running" in second.stderr
     first.process.send_signal(signal.SIGINT)
