@@ -73,7 +73,8 @@ def test_any_port_is_tried_again_where_another_program_was_faster(ports: list[in
     receiving.receive(order((0, 0)), told)  # type: ignore[arg-type] # of a channel, this alone
     assert told.troubles == []
     assert len(ports) == LOST_RACES + 1
-    assert min(ports) > 0
+    # Another connection of this host would begin at an ephemeral one while libiperf opens it again.
+    assert all(20000 <= port <= 32767 for port in ports)
 
 
 def test_the_next_port_of_a_range_is_tried(ports: list[int]) -> None:
