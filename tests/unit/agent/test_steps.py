@@ -5,7 +5,6 @@ The plugin is a stand-in, since what real ones do is for their own tests; the pr
 
 import asyncio
 import contextlib
-import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -24,7 +23,6 @@ from advisor.agent.peer_errors import Refusal
 from advisor.api.tool import Piece, Step, ToolTraits, TransferOrder
 from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.file_io import SCRATCH_PREFIX
-from advisor.hosts.free_ports import free_run
 from advisor.testing.samples import a_path
 from tests.scratch import marked
 
@@ -226,18 +224,6 @@ def test_the_agent_chooses_ports_and_list_file(tmp_path: Path, has_tool: Has) ->
     assert 19100 <= order.base_port <= 19120 - 3
     assert order.list_file != "/etc/passwd"
     assert not Path(order.list_file).exists()
-
-
-def test_ports_in_a_row_are_all_free() -> None:
-    with contextlib.ExitStack() as taken:
-        for port in (19131, 19136):
-            taken.enter_context(socket.create_server(("127.0.0.1", port)))
-        assert free_run(1, (19130, 19140), socket.AF_INET) == 19130
-        assert free_run(4, (19130, 19140), socket.AF_INET) == 19132
-        assert free_run(4, (19130, 19140), socket.AF_INET) == 19132
-        with pytest.raises(OSError, match="19130 to 19140, no 5 in a row"):
-            free_run(5, (19130, 19140), socket.AF_INET)
-        assert free_run(1024, (0, 0), socket.AF_INET) > 1024
 
 
 def test_a_range_without_room_is_a_sentence(tmp_path: Path, has_tool: Has) -> None:
