@@ -164,6 +164,6 @@ OutputOption = Annotated[
         "--output",
         metavar="FILE",
         callback=_no_file_for_dash,
-        help="Write to this file; - is stdout, the default.",
+        help="Write to this file, not to stdout (-).",
     ),
 ]

@@ -39,9 +39,8 @@ def export(
     """Write PROFILE to a file that 'advisor profile import' reads.
 
     sealed is a compressed file with a checksum, to be mailed to a colleague, and never goes to
-    stdout: without --output it is named like the profile. jsonl and csv have
-    the same content in the open; prof is ProbData's .PROF, which holds measurements of TCP and UDT
-    with declared buffers.
+    stdout: without a FILE it is named like the profile. jsonl and csv have the same content in the
+    open; prof is ProbData's .PROF, which holds measurements of TCP and UDT with declared buffers.
     """
     with store_errors():
         found = resolve_profile(store, profile)

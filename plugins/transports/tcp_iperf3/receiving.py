@@ -59,7 +59,7 @@ def _free_port(address: str, ports: tuple[int, int], attempt: int) -> int | None
     family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
     try:
         # Without a range, it looks from another port on at each attempt.
-        return free_run(1, (first + attempt, last) if first else ports, family)
+        return free_run(1, (first + attempt, last) if first else ports, family, address)
     except OSError:
         return None
 

@@ -18,3 +18,9 @@ def test_ports_in_a_row_are_all_free() -> None:
         with pytest.raises(OSError, match="19130 to 19140, no 5 in a row"):
             free_run(5, (19130, 19140), socket.AF_INET)
         assert free_run(1024, (0, 0), socket.AF_INET) > 1024
+
+
+def test_a_port_that_is_taken_at_another_address_is_free_at_this_one() -> None:
+    with socket.create_server(("127.0.0.1", 19141)):
+        assert free_run(1, (19141, 19142), socket.AF_INET) == 19142
+        assert free_run(1, (19141, 19142), socket.AF_INET, "127.0.0.2") == 19141
