@@ -187,7 +187,8 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
 def can_move(tool: str) -> bool:
     """Whether `advisor transfer` can run the tool of that name."""
     told = tool_traits(tool)
-    return registry.is_transfer_tool(tool) and (told.moves_ranges or told.whole_files)
+    takes_lists = told.moves_ranges or (told.whole_files and not told.counted_together)
+    return registry.is_transfer_tool(tool) and takes_lists
 
 
 def movers() -> list[str]:

@@ -346,7 +346,7 @@ async def _usable_tool(request: AdviceRequest) -> TransferTool:
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
         )
     try:
-        return await informed(tool, request, profiled.destination_path)
+        return await informed(tool, request, profiled.destination_path, profiled.source_path)
     except ValueError as error:
         raise ValueError(f"--profile-tool {tool.name}: {error}") from None
 

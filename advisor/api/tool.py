@@ -29,6 +29,7 @@ __all__ = [
     "Progress",
     "ServedTool",
     "SeveralConnectionsTool",
+    "SourceServer",
     "Step",
     "Tool",
     "ToolLimits",
@@ -207,6 +208,13 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
         return sum(piece.size_bytes for piece in self.pieces)
 
 
+class SourceServer(msgspec.Struct, frozen=True):
+    """A server on the source, whoever runs it: its port, and the address of its client."""
+
+    port: int
+    client: str
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A program to start for a transfer, on one side. `list_text` goes into the order's list file.
 
@@ -216,7 +224,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     where the server listens, if that is another one. `as_login`: what it writes at the destination
     belongs to the account that the user logs in to there, as over ssh. `by_children`: the data are
     sent by programs that it starts, as ssh. `login_bytes`: about what each connection sends before
-    the first byte of a file.
+    the first byte of a file. `fetched_from`: the server from which the destination fetches the
+    data; None: the step sends them.
     """
 
     side: Side
@@ -228,6 +237,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     as_login: bool = False
     by_children: bool = False
     login_bytes: int = 0
+    fetched_from: SourceServer | None = None
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -299,11 +309,12 @@ class TransferTool(Tool, Protocol):
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where files are to go: `host` is HOST or USER@HOST, as the user's ssh takes it; `server_url`
-    is the server that was named, `path` the folder or file there."""
+    is the server that was named, `path` the folder or file there, `source` the one here."""
 
     host: str
     server_url: str | None = None
     path: str | None = None
+    source: str | None = None
 
 
 @runtime_checkable

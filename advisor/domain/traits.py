@@ -139,8 +139,9 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files
     and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
     `whole_files`: it moves lists of files, but each of them whole, and under its own name below one
-    folder. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without
-    a file. `stream_parameter`: the parameter that counts the streams of one file.
+    folder. `counted_together`: what several runs of it move at the same time cannot be told apart,
+    so that those three cannot run it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to
+    `api.tool.NOWHERE`, without a file. `stream_parameter`: what counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
     server to name; `server_form`: the same in words, to follow the word "write". `known_costs`: by
     what `--server` is, None for the usual one. `needed_at`: the hosts on which it is installed.
@@ -150,6 +151,7 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     is_default: bool = False
     moves_ranges: bool = False
     whole_files: bool = False
+    counted_together: bool = False
     memory_to_memory: bool = False
     stream_parameter: str = "streams"
     server_pattern: str = ""

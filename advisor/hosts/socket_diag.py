@@ -1,8 +1,9 @@
-"""The kernel's counters for the TCP connections of another process (sock_diag(7)).
+"""The kernel's counters for the TCP connections of other processes (sock_diag(7)).
 
 A transfer tool reports its progress every few seconds at best, and not at all for several
 concurrent files. The kernel always knows how many bytes the other side's kernel has acknowledged.
-Reading the counters of one's own processes needs no privileges.
+Reading the counters needs no privileges: which process of another user has a connection is hidden,
+its counters are not.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from typing import Final
+from ipaddress import ip_address
+from typing import Final, NamedTuple
 
 import msgspec
 import psutil
@@ -33,7 +35,13 @@ _STATES: Final = sum(1 << state for state in CONNECTED)
 _HEADER: Final = struct.Struct("=IHHII")
 _QUESTION: Final = struct.Struct("=BBBBI48x")
 _ATTRIBUTE: Final = struct.Struct("=HH")
-_INODE_AT: Final = 68  # In struct inet_diag_msg.
+# In struct inet_diag_msg: both ports, the remote address, and what is the kernel's own.
+_PORTS: Final = struct.Struct("!4xHH")
+_REMOTE_AT: Final = 24
+_COOKIE_AT: Final = 44
+_INODE_AT: Final = 68
+_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""Before an IPv4 address in an IPv6 socket."""
 _MESSAGE_BYTES: Final = 72
 _RECEIVE_BYTES: Final = 2**18
 _SHARED_S: Final = 0.05
@@ -53,6 +61,64 @@ class SentTotals(msgspec.Struct, frozen=True, kw_only=True):
     rtt_s: float | None
 
 
+class _Connection(NamedTuple):
+    """`cookie`: no other connection ever has it. `inode`: 0 once its process has closed it.
+
+    `remote_address`: as 4 or 16 bytes. `info`: struct tcp_info.
+    """
+
+    cookie: int
+    inode: int
+    local_port: int
+    remote_port: int
+    remote_address: bytes
+    info: bytes
+
+
+class _Sums:
+    """Of the counters last seen of each connection."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, Counters] = {}
+
+    def with_open(self, connections: list[_Connection]) -> SentTotals:
+        """With what those say that are open now."""
+        now_open = {one.cookie: counters(one.info) for one in connections}
+        self._last |= now_open
+        rtts_s = [c.rtt_s for c in now_open.values() if c.rtt_s > 0]
+        return SentTotals(
+            connections=len(self._last),
+            acked_bytes=sum(c.acked_bytes for c in self._last.values()),
+            retransmits=sum(c.retransmits for c in self._last.values()),
+            rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
+        )
+
+
+class ServerSockets:
+    """The connections of one client to a server of this host, whoever runs it, from now on.
+
+    For one thread at a time.
+    """
+
+    def __init__(self, port: int, client: str) -> None:
+        """`port`: where the server listens; `client`: the client's IP address."""
+        self._port = port
+        self._client = ip_address(client).packed
+        self._sums = _Sums()
+        self._older = {one.cookie for one in self._open()}
+
+    def totals(self) -> SentTotals:
+        """The present sums, without connections that were there before."""
+        return self._sums.with_open([one for one in self._open() if one.cookie not in self._older])
+
+    def _open(self) -> list[_Connection]:
+        return [
+            one
+            for one in _TABLE.connections()
+            if one.local_port == self._port and one.remote_address == self._client
+        ]
+
+
 class ProcessSockets:
     """The TCP connections of one process of this user. For one thread at a time."""
 
@@ -66,26 +132,19 @@ class ProcessSockets:
         self._pid = pid
         self._excluded_port = excluded_port
         self._family = _Family(pid) if with_children else None
-        self._last: dict[int, Counters] = {}
+        self._sums = _Sums()
 
     def totals(self) -> SentTotals:
         """The present sums. They stay the same once the process has ended."""
         now_open = []
         pids = self._family.pids() if self._family else [self._pid]
         if mine := set[int]().union(*map(_inodes, pids)):
-            table = _TABLE.connections()
-            for inode in mine & table.keys():
-                port, info = table[inode]
-                if port != self._excluded_port:
-                    self._last[inode] = counters(info)
-                    now_open.append(self._last[inode])
-        rtts_s = [c.rtt_s for c in now_open if c.rtt_s > 0]
-        return SentTotals(
-            connections=len(self._last),
-            acked_bytes=sum(c.acked_bytes for c in self._last.values()),
-            retransmits=sum(c.retransmits for c in self._last.values()),
-            rtt_s=sum(rtts_s) / len(rtts_s) if rtts_s else None,
-        )
+            now_open = [
+                one
+                for one in _TABLE.connections()
+                if one.inode in mine and one.remote_port != self._excluded_port
+            ]
+        return self._sums.with_open(now_open)
 
 
 class _Family:
@@ -133,13 +192,13 @@ class _Table:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._read_s = -math.inf
-        self._connections: dict[int, tuple[int, bytes]] = {}
+        self._connections: list[_Connection] = []
 
-    def connections(self) -> dict[int, tuple[int, bytes]]:
-        """By inode, the remote port and struct tcp_info."""
+    def connections(self) -> list[_Connection]:
+        """The present ones."""
         with self._lock:
             if time.monotonic() > self._read_s + _SHARED_S:
-                self._connections = {inode: (port, info) for inode, port, info in _connections()}
+                self._connections = list(_connections())
                 self._read_s = time.monotonic()
             return self._connections
 
@@ -147,8 +206,8 @@ class _Table:
 _TABLE: Final = _Table()
 
 
-def _connections() -> Iterator[tuple[int, int, bytes]]:
-    """Inode, remote port and struct tcp_info of every connection in this network namespace."""
+def _connections() -> Iterator[_Connection]:
+    """Every connection in this network namespace."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as netlink:
         for family in (socket.AF_INET, socket.AF_INET6):
             wanted = 1 << (_INET_DIAG_INFO - 1)
@@ -156,10 +215,10 @@ def _connections() -> Iterator[tuple[int, int, bytes]]:
             length = _HEADER.size + len(question)
             header = _HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _REQUEST_AND_DUMP, 1, 0)
             netlink.send(header + question)
-            yield from _answers(netlink)
+            yield from _answers(netlink, family)
 
 
-def _answers(netlink: socket.socket) -> Iterator[tuple[int, int, bytes]]:
+def _answers(netlink: socket.socket, family: socket.AddressFamily) -> Iterator[_Connection]:
     while True:
         data = netlink.recv(_RECEIVE_BYTES)
         at = 0
@@ -168,11 +227,21 @@ def _answers(netlink: socket.socket) -> Iterator[tuple[int, int, bytes]]:
             if kind in (_DONE, _ERROR):
                 return
             message = data[at + _HEADER.size : at + length]
-            (inode,) = struct.unpack_from("=I", message, _INODE_AT)
-            (port,) = struct.unpack_from("!H", message, 6)
             if info := _attribute(message, _INET_DIAG_INFO):
-                yield inode, port, info
+                (cookie,) = struct.unpack_from("=Q", message, _COOKIE_AT)
+                (inode,) = struct.unpack_from("=I", message, _INODE_AT)
+                here, there = _PORTS.unpack_from(message)
+                address = _address(message, family)
+                yield _Connection(cookie, inode, here, there, address, info)
             at += _aligned(length)
+
+
+def _address(message: bytes, family: socket.AddressFamily) -> bytes:
+    """The remote one; as IPv4 also where the server's socket is for both versions."""
+    address = message[_REMOTE_AT : _REMOTE_AT + 16]
+    if family == socket.AF_INET:
+        return address[:4]
+    return address.removeprefix(_MAPPED)
 
 
 def _attribute(message: bytes, wanted: int) -> bytes:

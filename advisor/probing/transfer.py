@@ -15,7 +15,7 @@ import msgspec
 from advisor.api.tool import OutputReader, Step
 from advisor.domain.measurement import Interval
 from advisor.hosts.processes import Child, command_bound_to_stdin, running
-from advisor.hosts.socket_diag import ProcessSockets
+from advisor.hosts.socket_diag import ProcessSockets, ServerSockets
 
 _KEPT_CHARACTERS: Final = 64 * 1024
 _LINE_END: Final = re.compile(r"[\r\n]")
@@ -49,15 +49,16 @@ class _Watch:
     def __init__(
         self,
         child: Child,
-        step: Step,
+        sockets: ProcessSockets | ServerSockets,
+        login_bytes: int,
         reader: OutputReader,
         total_bytes: int,
         every_s: float,
         seen: Callable[[Interval], None],
     ) -> None:
         self._clock = asyncio.get_running_loop().time
-        self._sockets = ProcessSockets(child.pid, step.control_port, with_children=step.by_children)
-        self._login_bytes = step.login_bytes
+        self._sockets = sockets
+        self._login_bytes = login_bytes
         self._child = child
         self._reader = reader
         self._total_bytes = total_bytes
@@ -158,7 +159,8 @@ async def run_transfer(
     if step.list_text is not None:
         list_file.write_text(step.list_text, encoding="utf-8")
     async with running(command_bound_to_stdin(step.argv)) as child:
-        watch = _Watch(child, step, reader, total_bytes, sample_every_s, seen)
+        sockets = _sockets(step, child)
+        watch = _Watch(child, sockets, step.login_bytes, reader, total_bytes, sample_every_s, seen)
         reading, sampling = asyncio.create_task(watch.read()), asyncio.create_task(watch.sample())
         status: int | None = None
         try:
@@ -185,6 +187,13 @@ async def run_transfer(
             output=watch.output,
             errors=child.stderr.decode(errors="replace")[-_KEPT_CHARACTERS:],
         )
+
+
+def _sockets(step: Step, child: Child) -> ProcessSockets | ServerSockets:
+    """Those over which the data go."""
+    if step.fetched_from is not None:
+        return ServerSockets(step.fetched_from.port, step.fetched_from.client)
+    return ProcessSockets(child.pid, step.control_port, with_children=step.by_children)
 
 
 async def _status_of(child: Child, has_failed: asyncio.Event) -> int:

@@ -22,7 +22,7 @@ _PATH: Final = re.compile(
     rf"(?P<before>(?:[a-z]+://[^/]*/??|.*:)?)/(?P<name>{'|'.join(_PATHS)})(?P<after>(?:/.*)?)"
 )
 _SIZE: Final = "SIZE_IN_BYTES"
-_WORDS: Final = (_SIZE, "URL_LIST", "ENDPOINT_ID")
+_WORDS: Final = (_SIZE, "ENDPOINT_ID")
 _COLLECTIONS: Final = ("SOURCE_COLLECTION_ID", "DESTINATION_COLLECTION_ID")
 _VARIABLES: Final = (*_PATHS, *_WORDS, *_COLLECTIONS)
 
@@ -169,6 +169,12 @@ def _checks(command: Command) -> Iterator[str]:
     for token in command.argv:
         found = _PATH.fullmatch(token)
         collection = token.partition(":")[0]
+        if not found and (inside := [name for name in _PATHS if name in token]):
+            # A command of another shell, which would split or run what it is filled in with.
+            yield (
+                f'refuse "{inside[0]} cannot be filled in here: ask for advice with both paths '
+                '(--data and --to)"'
+            )
         if token == _SIZE:
             yield (
                 f"case ${_SIZE} in '' | *[!0-9]*) "

@@ -80,7 +80,7 @@ async def _reach_server(request: AdviceRequest) -> Reached:
     profiled = request.profiled
     try:
         named = registry.transfer_tool(profiled.tool)
-        tool = await informed(named, request, profiled.destination_path)
+        tool = await informed(named, request, profiled.destination_path, profiled.source_path)
     except ValueError as error:
         raise PeerError(f"--profile-tool {profiled.tool}: {error}") from None
     if not isinstance(tool, ServerFilesTool):

@@ -16,32 +16,33 @@ _MOST_CHARACTERS: Final = 512 * 1024
 
 
 async def informed(
-    tool: TransferTool, request: ConnectionOptions, path: str | None
+    tool: TransferTool, request: ConnectionOptions, path: str | None, source: str | None = None
 ) -> TransferTool:
     """The tool with what it has looked up; the tool itself where it looks up nothing.
 
-    `path`: where the files go at the destination.
+    `path`: where the files go at the destination, `source`: where they are here.
 
     Raises ValueError, with a sentence, where the tool cannot be used for this destination.
     """
     if not isinstance(tool, LookingTool):
         return tool
-    place = _place(request, path)
+    place = _place(request, path, source)
     wanted = tool.lookups(place)
     texts = await asyncio.gather(*(_output(argv) for argv in wanted.values()))
     found = {name: text for name, text in zip(wanted, texts, strict=True) if text is not None}
     return tool.informed(place, found)
 
 
-def _place(request: ConnectionOptions, path: str | None) -> Place:
+def _place(request: ConnectionOptions, path: str | None, source: str | None) -> Place:
     host = request.destination_host if request.agent else str(request.destination)
-    return Place(host=host, server_url=request.server_url, path=path)
+    return Place(host=host, server_url=request.server_url, path=path, source=source)
 
 
 async def first_usable(
     names: Sequence[str],
     request: ConnectionOptions,
     path: str | None,
+    source: str | None,
     refused: Callable[[str, str], None],
 ) -> str | None:
     """The first of these tools that can be used for the destination; None where none can.
@@ -50,9 +51,9 @@ async def first_usable(
     """
     for name in names:
         try:
-            tool = await informed(registry.transfer_tool(name), request, path)
+            tool = await informed(registry.transfer_tool(name), request, path, source)
             if isinstance(tool, ServedTool):
-                await asyncio.to_thread(_reach, *tool.served_at(_place(request, path)))
+                await asyncio.to_thread(_reach, *tool.served_at(_place(request, path, source)))
         except ValueError as error:
             refused(name, str(error))
         else:

@@ -532,6 +532,6 @@ def known_sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshS
     """One that the user's ssh knows, and that lets many log in at the same time."""
     require("ssh")
     with ssh_server(tmp_path / "ssh", "MaxStartups 100") as one:
-        programs = ssh_that_knows(tmp_path, f"Host {one.address}\n{one.login}")
+        programs = ssh_that_knows(tmp_path, f"Host {one.address} localhost\n{one.login}")
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         yield one

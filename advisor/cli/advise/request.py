@@ -112,7 +112,8 @@ def with_found_tool(options: ToolOptions, data: DataOptions, reach: dict[str, An
     refused: dict[str, str] = {}
     # A lab is entered later. Of one alone the session says what is wrong.
     if len(names) > 1 and not request.destination.lab_host:
-        name = asyncio.run(first_usable(names, request, data.to, refused.__setitem__))
+        source = str(data.data.absolute()) if data.data else None
+        name = asyncio.run(first_usable(names, request, data.to, source, refused.__setitem__))
     if name is None:
         whys = "; ".join(f"{one}: {why}" for one, why in refused.items())
         raise UsageError(

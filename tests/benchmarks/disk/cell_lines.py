@@ -33,7 +33,7 @@ def lines_of(wanted: Wanted) -> list[str]:
         destination=Endpoint(request.destination_host), server_url=request.server_url
     )
     named = registry.transfer_tool(request.subject)
-    tool = asyncio.run(informed(named, options, request.destination_path))
+    tool = asyncio.run(informed(named, options, request.destination_path, request.source_path))
     lines = []
     for setting in wanted.settings:
         own = msgspec.structs.replace(request, settings={request.subject: setting})

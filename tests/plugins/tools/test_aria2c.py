@@ -67,10 +67,14 @@ def test_small_files_are_fetched_side_by_side_from_a_list() -> None:
         dataset=SMALL,
         settings=tcp(22, 2**20),
     )
-    assert command.argv[1:8] == ["-x", "1", "-s", "1", "-k", "1M", "-j"]
-    assert command.argv[8] == "22"
-    assert command.argv[-4:] == ["-d", "/store/run42", "-i", "URL_LIST"]
-    assert "URL_LIST is a file" in command.note
+    assert command.side == "source"
+    assert command.argv[3:5] == ["/data/run42/", "http://192.0.2.1:8080/data/run42"]
+    assert command.argv[6] == "dtn.example.org"
+    there = command.argv[5]
+    assert "-x 1 -s 1 -k 1M -j 22 --socket-recv-buffer-size 1048576" in there
+    assert there.endswith("-d /store/run42 -i -")
+    assert "--follow-torrent=false --follow-metalink=false" in there
+    assert "The source needs a web server" in command.note
 
 
 def test_an_ipv6_address() -> None:
@@ -158,24 +162,3 @@ def test_a_file_comes_over_as_many_connections(tmp_path: Path, name: str, stream
         )
         asyncio.run(run(command.shell.replace(":8080/", f":{port}/")))
     assert target.read_bytes() == content
-
-
-@pytest.mark.usefixtures("aria2c")
-def test_a_list_brings_a_directory(tmp_path: Path) -> None:
-    source, target, urls = tmp_path / "tree", tmp_path / "new", tmp_path / "urls"
-    (source / "sub dir").mkdir(parents=True)
-    for number in range(6):
-        (source / "sub dir" / f"f{number}").write_bytes(os.urandom(1000 + number))
-    with serving(1) as port:
-        files = [p for p in source.rglob("*") if p.is_file()]
-        urls.write_text(
-            "".join(
-                f"http://127.0.0.1:{port}{str(p).replace(' ', '%20')}\n"
-                f"  out={p.relative_to(source)}\n"
-                for p in files
-            )
-        )
-        command = the_line(source_path=str(source), destination_path=str(target), dataset=SMALL)
-        asyncio.run(run(command.shell.replace("URL_LIST", str(urls))))
-    for one in files:
-        assert (target / one.relative_to(source)).read_bytes() == one.read_bytes()

@@ -280,7 +280,7 @@ def test_only_where_the_agent_was_given_files(tmp_path: Path, has_tool: Has) -> 
 
 def test_tools_that_are_not_there(tmp_path: Path, has_tool: Has) -> None:
     async def ask(link: AgentLink) -> None:
-        for name, words in (("sh", "there is none called 'sh'"), ("aria2c", "cannot be profiled")):
+        for name, words in (("sh", "there is none called 'sh'"), ("bbcp", "cannot be profiled")):
             with pytest.raises(Refusal, match=words):
                 async with link.step(name, an_order(a_target(tmp_path))):
                     pass

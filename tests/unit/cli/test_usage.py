@@ -41,7 +41,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "--max-streams", "500"], ["--max-streams", "500", "128"]),
     (["advise", "localhost", "--size", "big"], ["--size", "big", "TB"]),
     (["advise", "localhost", "--data", "/nonexistent"], ["--data", "/nonexistent"]),
-    (["advise", "localhost", "--server", "http://x"], ["--server", "gsiftp"]),
+    (["advise", "localhost", "--server", "ftp://x"], ["--server", "gsiftp"]),
     (["advise", "localhost", "--address", "nowhere"], ["--address", "nowhere"]),
     (["advise", "localhost", "--seed", "-1"], ["--seed", "-1"]),
     (["advise", "localhost", "--buffer-scale", "cubic"], ["--buffer-scale", "cubic", "log2"]),
@@ -123,7 +123,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["lab", "up", "wan", "--hosts", "localhost"], ["--hosts", "localhost"]),
     (["lab", "up", "wan", "--source-rate", "1bit"], ["source-rate", "10000"]),
     (["advise", "localhost", "--tool", "globus-url-copy"], ["--data"]),
-    (["advise", "localhost", "--tool", "aria2c", *MOVED], ["cannot be profiled"]),
+    (["advise", "localhost", "--tool", "bbcp", *MOVED], ["cannot be profiled"]),
     (["advise", "localhost", "--tool", "nothing", *MOVED], ["there is none called"]),
     (["advise", "localhost", "--keep"], ["--profile-tool"]),
     (

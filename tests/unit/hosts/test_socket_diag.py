@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.hosts.processes import command_bound_to_stdin, running
-from advisor.hosts.socket_diag import ProcessSockets
+from advisor.hosts.socket_diag import ProcessSockets, ServerSockets
 
 _SENDER = """
 import socket, sys
@@ -62,6 +62,44 @@ async def test_an_excluded_port_and_other_processes_do_not_count() -> None:
                 assert ProcessSockets(child.pid, excluded_port=port).totals().connections == 0
                 own = ProcessSockets(1 if child.pid != 1 else 2)
                 assert own.totals().acked_bytes == 0
+
+
+def _acked_bytes(sockets: ServerSockets, least: int) -> int:
+    """Once that many were acknowledged."""
+    while (acked_bytes := sockets.totals().acked_bytes) < least:
+        time.sleep(0.01)
+    return acked_bytes
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_a_servers_new_connections_from_its_client_count(family: socket.AddressFamily) -> None:
+    own, beside = "127.0.0.1", "127.0.0.2"
+    is_dual = family == socket.AF_INET6
+    listening = ("::", 0) if is_dual else ("", 0)
+    with socket.create_server(listening, family=family, dualstack_ipv6=is_dual) as server:
+        port = server.getsockname()[1]
+
+        def connected(client: str) -> tuple[socket.socket, socket.socket]:
+            there = socket.create_connection((own, port), source_address=(client, 0))
+            return there, server.accept()[0]
+
+        older, older_here = connected(own)
+        time.sleep(0.1)  # Who looked a moment ago shares that look.
+        sockets = ServerSockets(port, own)
+        other, other_here = connected(beside)
+        new, new_here = connected(own)
+        with older, older_here, other, other_here, new, new_here:
+            for here, there, count in (
+                (older_here, older, 1000),
+                (other_here, other, 2000),
+                (new_here, new, 4000),
+            ):
+                here.sendall(bytes(count))
+                _read_all(there, count)
+            # No SYN of the server's own is counted, nor what it has received.
+            assert _acked_bytes(sockets, 4000) in (4000, 4001)
+            assert sockets.totals().connections == 1
+        assert sockets.totals().acked_bytes in (4000, 4001, 4002)
 
 
 @pytest.mark.asyncio

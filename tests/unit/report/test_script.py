@@ -157,15 +157,15 @@ def test_other_tools_lines_are_refused_too(
     assert told in errors
 
 
-def test_a_list_of_urls_has_to_be_named(tmp_path: Path, advised: Advised, stand_ins: str) -> None:
+@pytest.mark.parametrize("tool", ["aria2c", "rsync"])
+def test_a_path_in_a_command_of_another_shell_is_never_filled_in(
+    tmp_path: Path, advised: Advised, stand_ins: str, tool: str
+) -> None:
     dataset = Dataset(total_bytes=10**9, path="/data/run", files=3, largest="x")
-    path = written(tmp_path, advised(dataset, tools=["aria2c"], destination_path="/s/d"))
-    status, _, errors = run(path, PATH=stand_ins)
-    assert status == 2
-    assert "URL_LIST is not filled in" in errors
-    status, output, _ = run(path, PATH=stand_ins, URL_LIST="/tmp/the list")
-    assert status == 0
-    assert output.splitlines()[-4:] == ["-d", "/s/d", "-i", "/tmp/the list"]
+    path = written(tmp_path, advised(dataset, tools=[tool]))
+    status, output, errors = run(path, PATH=stand_ins, DESTINATION_PATH="/s/d; reboot")
+    assert (status, output) == (2, "")
+    assert "DESTINATION_PATH cannot be filled in here" in errors
 
 
 def test_a_directory_that_is_filled_in_ends_with_one_slash(

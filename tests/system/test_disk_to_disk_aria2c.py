@@ -1,0 +1,48 @@
+"""Profiling aria2c: a real web server here, a real aria2c that a real sshd starts there."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.disk.files import difference
+from tests.plugins.tools.gridftp_lines import require
+from tests.ssh_server import needs_sshd
+from tests.web_server import web_server
+
+from .conftest import Start
+
+FILES = 40
+
+
+@needs_sshd
+@pytest.mark.usefixtures("known_sshd")
+def test_the_advised_line_fetches_the_files(start: Start, tmp_path: Path) -> None:
+    require("aria2c")
+    data, target = tmp_path / "served" / "run 42", tmp_path / "there"
+    (data / "below").mkdir(parents=True)
+    for number in range(FILES):
+        (data / "below" / f"{number}.dat").write_bytes(os.urandom(500_000))
+    (data / "large").write_bytes(os.urandom(30_000_000))
+    with web_server(data) as server:
+        run = start(
+            *("advise", "localhost", "--tool", "aria2c", "--json", "--budget", "20", "--seed", "1"),
+            *("--server", server.url, "--max-concurrency", "8"),
+            *("--data", str(data), "--to", str(target)),
+        )
+        done = run.finish()
+        assert done.returncode == 0, done.stderr
+        ended = [event for event in run.events if event["event"] == "probe_ended"]
+        results = [event["result"] for event in ended if event["transport"] == "aria2c"]
+        assert results
+        assert not [one for one in results if one["outcome"] != "measured"]
+        # What the kernel says of the server's connections.
+        assert all(one["rtt_s"] for one in results)
+        assert not target.exists(), "what the probes moved is taken away again"
+        assert not list(tmp_path.glob(".advisor*"))
+        advice = run.events[-1]
+        assert advice["event"] == "advice"
+        [command] = advice["commands"]
+        assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+        assert not difference(data, target)
