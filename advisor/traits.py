@@ -126,14 +126,16 @@ def tools_to_profile(
 ) -> list[str]:
     """The tools that are installed here and can be profiled, in the order of their ranks.
 
-    `several`: with more than a file. `server`: with the server that was named. Raises PluginMissing
-    where there is none.
+    One that fetches need not be installed here, and is among them only with its server. `several`:
+    with more than a file. `server`: with the server that was named. Raises PluginMissing where
+    there is none.
     """
     fit = tools_without_agent() if without_agent else profiled_tools()
-    fit = [name for name in fit if not server or takes_server(name, server)]
+    fetching = {name for name in fit if tool_traits(name).fetches}
+    fit = [n for n in fit if (takes_server(n, server) if server else n not in fetching)]
     fit = [name for name in fit if not several or registry.transfer_tool(name).moves_several]
-    installed = registry.installed_tools()
-    if found := [name for name in fit if name in installed]:
+    usable = {*registry.installed_tools(), *fetching}
+    if found := [name for name in fit if name in usable]:
         return found
     if not fit:
         way = " without an agent" if without_agent else ""
@@ -187,7 +189,7 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
 def can_move(tool: str) -> bool:
     """Whether `advisor transfer` can run the tool of that name."""
     told = tool_traits(tool)
-    takes_lists = told.moves_ranges or (told.whole_files and not told.counted_together)
+    takes_lists = told.moves_ranges or (told.whole_files and not told.fetches)
     return registry.is_transfer_tool(tool) and takes_lists
 
 

@@ -341,7 +341,7 @@ async def _usable_tool(request: AdviceRequest) -> TransferTool:
     profiled = request.profiled
     tool = registry.transfer_tool(profiled.tool)
     availability = tool.available()
-    if not availability.ok:
+    if not availability.ok and not traits.tool_traits(tool.name).fetches:
         raise ValueError(
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"
         )

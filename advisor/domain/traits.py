@@ -139,8 +139,9 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files
     and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
     `whole_files`: it moves lists of files, but each of them whole, and under its own name below one
-    folder. `counted_together`: what several runs of it move at the same time cannot be told apart,
-    so that those three cannot run it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to
+    folder. `fetches`: profiled, it runs at the destination and fetches from a server of this host;
+    what several of them move at the same time cannot be told apart, so that those three cannot run
+    it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to
     `api.tool.NOWHERE`, without a file. `stream_parameter`: what counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
     server to name; `server_form`: the same in words, to follow the word "write". `known_costs`: by
@@ -151,7 +152,7 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     is_default: bool = False
     moves_ranges: bool = False
     whole_files: bool = False
-    counted_together: bool = False
+    fetches: bool = False
     memory_to_memory: bool = False
     stream_parameter: str = "streams"
     server_pattern: str = ""

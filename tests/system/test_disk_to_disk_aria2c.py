@@ -8,7 +8,7 @@ import pytest
 
 from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
-from tests.ssh_server import needs_sshd
+from tests.ssh_server import SshServer, needs_sshd
 from tests.web_server import web_server
 
 from .conftest import Start
@@ -16,10 +16,27 @@ from .conftest import Start
 FILES = 40
 
 
-@needs_sshd
-@pytest.mark.usefixtures("known_sshd")
-def test_the_advised_line_fetches_the_files(start: Start, tmp_path: Path) -> None:
+@pytest.fixture
+def without_aria2c_here(
+    known_sshd: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who logs in to the server has it."""
     require("aria2c")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    own, *folders = os.environ["PATH"].split(":")
+    for folder in reversed(folders):
+        for program in Path(folder).glob("*"):
+            if program.name != "aria2c":
+                (programs / program.name).unlink(missing_ok=True)
+                (programs / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", f"{own}:{programs}")
+    assert known_sshd.process.poll() is None
+
+
+@needs_sshd
+@pytest.mark.usefixtures("without_aria2c_here")
+def test_the_advised_line_fetches_the_files(start: Start, tmp_path: Path) -> None:
     data, target = tmp_path / "served" / "run 42", tmp_path / "there"
     (data / "below").mkdir(parents=True)
     for number in range(FILES):

@@ -95,7 +95,7 @@ def with_found_tool(options: ToolOptions, data: DataOptions, reach: dict[str, An
     """
     from advisor import registry
     from advisor.runtime.tool_lookups import first_usable
-    from advisor.traits import tools_to_profile
+    from advisor.traits import tool_traits, tools_to_profile
 
     if options.tool != FOUND_TOOL:
         return options
@@ -121,7 +121,8 @@ def with_found_tool(options: ToolOptions, data: DataOptions, reach: dict[str, An
         )
     for one, why in refused.items():
         say(f"advisor: {one} is installed here, but {why}", err=True)
-    say(f"advisor: profiles {name}, which is installed here", err=True)
+    where = "fetches from here" if tool_traits(name).fetches else "is installed here"
+    say(f"advisor: profiles {name}, which {where}", err=True)
     return msgspec.structs.replace(options, tool=name)
 
 

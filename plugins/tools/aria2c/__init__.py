@@ -72,7 +72,7 @@ class Aria2c:
     traits = ToolTraits(
         rank=60,
         whole_files=True,
-        counted_together=True,
+        fetches=True,
         stream_parameter="parallelism",
         server_pattern=SERVER,
         server_form=SERVER_FORM,

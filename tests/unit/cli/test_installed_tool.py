@@ -55,6 +55,18 @@ def test_those_that_take_the_server(programs: Path) -> None:
     assert installed(several=True, server="root://dtn2") == ["xrdcp"]
 
 
+def test_one_that_fetches_is_not_needed_here(
+    programs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = "http://dtn1:8080/run"
+    assert installed(several=True, server=server) == ["aria2c"]
+    assert chosen(tmp_path, server) == "aria2c"
+    assert capsys.readouterr().err == "advisor: profiles aria2c, which fetches from here\n"
+    install(programs, "aria2c", "s5cmd")
+    assert installed(several=True, server=server) == ["s5cmd", "aria2c"]
+    assert installed(several=True) == ["s5cmd"]
+
+
 def test_those_that_need_no_agent(programs: Path) -> None:
     install(programs, "globus-url-copy", "rclone", "rsync", "xrdcp")
     assert installed(several=True, without_agent=True) == ["rclone", "xrdcp"]
@@ -118,4 +130,4 @@ def test_the_screen_takes_the_same(programs: Path) -> None:
 
 
 def test_the_shell_completes_it() -> None:
-    assert [name for name, _ in tools_to_profile("a")] == ["auto"]
+    assert [name for name, _ in tools_to_profile("a")] == ["aria2c", "auto"]

@@ -41,7 +41,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["advise", "localhost", "--max-streams", "500"], ["--max-streams", "500", "128"]),
     (["advise", "localhost", "--size", "big"], ["--size", "big", "TB"]),
     (["advise", "localhost", "--data", "/nonexistent"], ["--data", "/nonexistent"]),
-    (["advise", "localhost", "--server", "ftp://x"], ["--server", "gsiftp"]),
+    (["advise", "localhost", "--server", "file://x"], ["--server", "gsiftp"]),
     (["advise", "localhost", "--address", "nowhere"], ["--address", "nowhere"]),
     (["advise", "localhost", "--seed", "-1"], ["--seed", "-1"]),
     (["advise", "localhost", "--buffer-scale", "cubic"], ["--buffer-scale", "cubic", "log2"]),
