@@ -124,7 +124,7 @@ bench-truth: install-dev
 bench-disk: install-dev
 	$(VENV)/bin/python -m tests.benchmarks.disk.virtual
 	$(VENV)/bin/python -m tests.benchmarks.disk.virtual --document
-	for tool in globus-url-copy rclone rclone-s3 s5cmd rsync xrdcp; do \
+	for tool in globus-url-copy rclone rclone-s3 s5cmd rsync xrdcp aria2c; do \
 		$(VENV)/bin/python -m tests.benchmarks.disk --tool $$tool && \
 		$(VENV)/bin/python -m tests.benchmarks.disk --tool $$tool --document || exit; \
 	done

@@ -65,15 +65,15 @@ def ssh_words(login: str) -> list[str]:
     return ["ssh", "-S", "none", "-o", "BatchMode=yes", "--", login]
 
 
-def at_destination(argv: list[str]) -> str:
-    """The command for ssh: it ends when the connection does, from whatever shell it is started.
+def at_destination(options: list[str], folder: str) -> str:
+    """The command for ssh, which gets the list of URLs: it ends when the connection does.
 
     aria2c does not notice that nobody reads what it prints. Its parent is sshd's process for this
-    connection, as each shell is replaced by what it starts.
+    connection, as each shell is replaced by what it starts. It names files from within the folder,
+    so that it makes none where that folder is removed before it has ended.
     """
-    program, *words = argv
-    script = f'exec {program} --stop-with-process="$PPID" "$@"'
-    return "exec " + shell_line(["sh", "-c", script, "sh", *words])
+    script = 'mkdir -p "$0" && cd "$0" && exec aria2c --stop-with-process="$PPID" "$@"'
+    return "exec " + shell_line(["sh", "-c", script, folder, *options, "-d", ".", "-i", "-"])
 
 
 def lookups_for(place: Place) -> dict[str, list[str]]:

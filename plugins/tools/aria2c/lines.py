@@ -85,9 +85,7 @@ def _several(request: CommandRequest, options: list[str], server: Server) -> lis
     )
     script = _SEVERAL.format(escapes=escapes)
     kept = ["-c", "--auto-file-renaming=false", *NOTHING_ELSE]
-    there = at_destination(
-        [NAME, *options, *kept, "-d", request.target.rstrip("/") or "/", "-i", "-"]
-    )
+    there = at_destination([*options, *kept], request.target.rstrip("/") or "/")
     return ["sh", "-c", script, request.source.rstrip("/") + "/", server.url, there, server.login]
 
 

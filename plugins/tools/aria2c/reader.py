@@ -5,7 +5,7 @@ from typing import Final
 
 from advisor.api.tool import Progress
 
-_COMPLETE: Final = re.compile(r"\S+ \S+ \[NOTICE\] Download complete: /")
+_COMPLETE: Final = re.compile(r"\S+ \S+ \[NOTICE\] Download complete: ")
 
 
 class CompleteReader:

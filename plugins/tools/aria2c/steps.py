@@ -1,11 +1,12 @@
 """The line of one measured transfer: started from the source by ssh, as aria2c fetches."""
 
+import posixpath
 from typing import Final
 
 from advisor.api.command_line import why_not_listed
 from advisor.api.tool import SourceServer, Step, TransferOrder
 
-from .known import NAME, Server, at_destination, ssh_words
+from .known import Server, at_destination, ssh_words
 from .options import NOTHING_ELSE, options_of
 
 _MEASURED: Final = (
@@ -31,10 +32,14 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
         if why := why_not(piece.target):
             raise ValueError(f"{piece.target[:40]}: {why}")
     options = [*_MEASURED, *NOTHING_ELSE, *options_of(order.setting, several=True)]
-    there = at_destination([NAME, *options, "-d", "/", "-i", "-"])
+    folder = posixpath.commonpath([posixpath.dirname(piece.target) for piece in order.pieces])
+    there = at_destination(options, folder)
     # The largest first, as in the line.
     pieces = sorted(order.pieces, key=lambda piece: -piece.size_bytes)
-    listed = "".join(f"{server.address(one.source)}\n  out={one.target}\n" for one in pieces)
+    listed = "".join(
+        f"{server.address(one.source)}\n  out=./{posixpath.relpath(one.target, folder)}\n"
+        for one in pieces
+    )
     return [
         Step(
             side="source",

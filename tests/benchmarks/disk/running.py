@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -45,7 +46,7 @@ def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
         with (
             Lab(folder, _path_of(case), _SEED) as lab,
             _with_congestion(lab, case.congestion),
-            case.tool.place(lab) as offered,
+            case.tool.place(lab, data) as offered,
             patch.dict(os.environ, offered.environment),
         ):
             own = offered.target / data.name if case.tool.keeps_name else offered.target
@@ -144,6 +145,8 @@ def _lines(lab: Lab, wanted: Wanted) -> list[tuple[Setting, str]]:
 
 def default_line(line: str, tool: BenchTool, name: str) -> str:
     """The line of a user who tunes nothing but has these options, for the same addresses."""
+    if tool.tuned:
+        return re.sub(tool.tuned, "", line)
     words = shlex.split(line)
     if words[0] == "sh" and tool.after_addresses:
         words = words[: -tool.after_addresses]

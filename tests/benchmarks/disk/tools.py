@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from tests.benchmarks.disk.files import remove
 from tests.benchmarks.wan.hosts import Lab
 from tests.s3_server import NEWER_RCLONE, S5CMD, s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import ssh_server, ssh_that_knows
+from tests.web_server import web_server
 from tests.xrootd_server import xrootd_server
 
 
@@ -43,19 +44,22 @@ class BenchTool:
     for a folder. `after_addresses`: how many words follow the addresses in a line of several
     processes. `other_cells`: the number of settings of the space for each number of files at a
     time. `options`: of `advisor advise`. `version`: what says its version. `keeps_name`: as typed,
-    it gives a folder its own name in the named one.
+    it gives a folder its own name in the named one. `tuned`: the options of a line that its default
+    lacks, as a regular expression; "" where the default has words of its own. `place`: for these
+    files.
     """
 
     key: str
     name: str
     defaults: Mapping[str, tuple[str, ...]]
     other_cells: int
-    place: Callable[[Lab], AbstractContextManager[Place]]
+    place: Callable[[Lab, Path], AbstractContextManager[Place]]
     for_folders: tuple[str, ...] = ()
     after_addresses: int = 0
     options: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     keeps_name: bool = False
+    tuned: str = ""
 
     @property
     def version_command(self) -> tuple[str, ...]:
@@ -72,12 +76,12 @@ def _far_folder(lab: Lab) -> Path:
 
 
 @contextlib.contextmanager
-def _gridftp(lab: Lab) -> Iterator[Place]:
+def _gridftp(lab: Lab, _: Path) -> Iterator[Place]:
     yield Place(_far_folder(lab) / "arrived")
 
 
 @contextlib.contextmanager
-def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
+def _ssh(lab: Lab, _: Path, scheme: str) -> Iterator[Place]:
     """An sshd on the far host, and an ssh that knows it."""
     base = _far_folder(lab) / "login"
     base.mkdir()
@@ -89,7 +93,7 @@ def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
         port=_PORT,
         prefix=lab.command([], host="far"),
     ) as server:
-        programs = ssh_that_knows(base, f"Host {server.address}\n{server.login}")
+        programs = ssh_that_knows(base, f"Host *\n{server.login}")
         yield Place(
             _far_folder(lab) / "arrived",
             f"{scheme}://{server.address}:{server.port}",
@@ -98,7 +102,7 @@ def _ssh(lab: Lab, scheme: str) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def _s3(lab: Lab, program: str) -> Iterator[Place]:
+def _s3(lab: Lab, _: Path, program: str) -> Iterator[Place]:
     """An S3 server on the far host, for a folder there, and its client of that name."""
     folder = _far_folder(lab) / "s3"
     prefix = lab.command([], host="far")
@@ -129,11 +133,22 @@ def _s3(lab: Lab, program: str) -> Iterator[Place]:
 
 
 @contextlib.contextmanager
-def _xrootd(lab: Lab) -> Iterator[Place]:
+def _xrootd(lab: Lab, _: Path) -> Iterator[Place]:
     """An XRootD server on the far host, for a folder there."""
     folder, prefix = _far_folder(lab), lab.command([], host="far")
     with xrootd_server(folder, address=lab.far_address, port=_PORT, prefix=prefix) as server:
         yield Place(folder, server.url)
+
+
+@contextlib.contextmanager
+def _web(lab: Lab, data: Path) -> Iterator[Place]:
+    """A web server on the source for these files, and an sshd on the far host."""
+    prefix = lab.command([], host="source")
+    with (
+        web_server(data, lab.source_address, _PORT, prefix) as web,
+        _ssh(lab, data, scheme="ssh") as place,
+    ):
+        yield replace(place, server=web.url)
 
 
 GLOBUS_URL_COPY: Final = BenchTool(
@@ -197,6 +212,16 @@ TOOLS: Final = {
             other_cells=1,
             place=_xrootd,
             keeps_name=True,
+        ),
+        BenchTool(
+            key="aria2c",
+            name="aria2c",
+            defaults={"as typed": ("aria2c",)},
+            tuned=r"-x \d+ -s \d+ -k 1M -j \d+ --file-allocation falloc ",
+            # One to four connections for each file.
+            other_cells=3,
+            options=("--max-streams", "4"),
+            place=_web,
         ),
     )
 }

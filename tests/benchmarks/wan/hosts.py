@@ -125,6 +125,14 @@ class Lab:
         """The address of the destination."""
         return str(self._status()["hosts"][0]["address"])
 
+    @property
+    def source_address(self) -> str:
+        """The address of the source on the path."""
+        script = "import sys; from advisor.hosts.own_sockets import own_address_facing as facing; "
+        argv = [sys.executable, "-c", f"{script}print(facing(sys.argv[1]))", self.far_address]
+        told = subprocess.run(self.command(argv), capture_output=True, text=True, check=True)
+        return told.stdout.strip()
+
     def command(self, argv: list[str], host: str = "source") -> list[str]:
         """The command that runs a program on a host."""
         return _command("lab", "exec", _NAME, "--host", host, "--", *argv)

@@ -72,7 +72,8 @@ def test_small_files_are_fetched_side_by_side_from_a_list() -> None:
     assert command.argv[6] == "dtn.example.org"
     there = command.argv[5]
     assert "-x 1 -s 1 -k 1M -j 22 --socket-recv-buffer-size 1048576" in there
-    assert there.endswith("-d /store/run42 -i -")
+    assert there.endswith("-d . -i -")
+    assert " /store/run42 " in there
     assert "--follow-torrent=false --follow-metalink=false" in there
     assert "The source needs a web server" in command.note
 

@@ -1,8 +1,10 @@
 """Profiling aria2c: a real sshd that starts a real aria2c, which fetches from a real web server."""
 
 import asyncio
+import contextlib
 import http.server
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -171,71 +173,75 @@ def test_a_file_beside_the_served_folder_is_refused(served: WebServer, tmp_path:
 def _aria2c_of(target: Path) -> list[psutil.Process]:
     return [
         one
-        for one in psutil.process_iter(["cmdline", "name"])
-        if one.info["name"] == "aria2c" and "-i" in (one.info["cmdline"] or [])
-        if str(target) in " ".join(path.path for path in one.open_files())
+        for one in psutil.process_iter(["name", "cwd"])
+        if one.info["name"] == "aria2c" and str(target) in (one.info["cwd"] or "")
     ]
 
 
 @pytest.mark.usefixtures("sshd")
-def test_aria2c_ends_when_the_time_is_over(sshd: SshServer, tmp_path: Path) -> None:
+def test_aria2c_ends_when_the_time_is_over_and_makes_no_more_files(
+    sshd: SshServer, tmp_path: Path
+) -> None:
     require("aria2c")
-    with _endless_server() as port:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with _serving(_Slow) as port:
         server = WebServer(tmp_path, f"http://127.0.0.1:{port}", port, sshd.process)
-        piece = Piece(
-            source=str(tmp_path / "x"), target=str(tmp_path / "new" / "x"), size_bytes=10**9
-        )
-        ran, seen = run(known(server), order(tmp_path, [piece]), ceiling_s=2.0)
+        pieces = [
+            Piece(
+                source=str(tmp_path / f"x{number}"),
+                target=str(scratch / "named" / f"below{number}" / "x"),
+                size_bytes=_Slow.size_bytes,
+            )
+            for number in range(200)
+        ]
+        ran, seen = run(known(server), order(tmp_path, pieces), ceiling_s=3.0)
         assert ran.status is None
         assert seen
+        # As the agent does, which waits for nobody.
+        shutil.rmtree(scratch)
         deadline_s = time.monotonic() + 20
         while _aria2c_of(tmp_path):
             assert time.monotonic() < deadline_s, "aria2c outlives the connection of ssh"
             time.sleep(0.1)
+        assert not scratch.exists()
 
 
-class _Endless(http.server.BaseHTTPRequestHandler):
-    """Sends 1 MB/s for as long as somebody reads."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(10**9))
-        self.end_headers()
-        try:
-            while True:
-                self.wfile.write(bytes(100_000))
-                time.sleep(0.1)
-        except OSError:
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 — the base class's name
-        pass
-
-
-class _Refusing(_Endless):
+class _Refusing(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(int(self.path.rpartition("/")[2]))
         self.send_header("Content-Length", "0")
         self.end_headers()
 
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 — the base class's name
+        pass
 
-def _endless_server(handler: type = _Endless) -> "_Serving":
-    return _Serving(handler)
+
+class _Slow(_Refusing):
+    """Sends each file in a fifth of a second, so that one after another begins."""
+
+    size_bytes = 20_000
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(self.size_bytes))
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(bytes(self.size_bytes // 2))
+            time.sleep(0.2)
+            self.wfile.write(bytes(self.size_bytes // 2))
 
 
-class _Serving:
-    def __init__(self, handler: type) -> None:
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever)
-
-    def __enter__(self) -> int:
-        self._thread.start()
-        return self._server.server_port
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+@contextlib.contextmanager
+def _serving(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[int]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.usefixtures("sshd")
@@ -253,7 +259,7 @@ def test_what_the_server_says_is_told(
     sshd: SshServer, tmp_path: Path, status: int, kind: FailureKind, words: str
 ) -> None:
     require("aria2c")
-    with _endless_server(_Refusing) as port:
+    with _serving(_Refusing) as port:
         server = WebServer(tmp_path, f"http://127.0.0.1:{port}", port, sshd.process)
         piece = Piece(source=f"{tmp_path}/{status}", target=f"{tmp_path}/new/x", size_bytes=10)
         tool = known(server)
