@@ -141,11 +141,12 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     `whole_files`: it moves lists of files, but each of them whole, and under its own name below one
     folder. `fetches`: profiled, it runs at the destination and fetches from a server of this host;
     what several of them move at the same time cannot be told apart, so that those three cannot run
-    it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to
-    `api.tool.NOWHERE`, without a file. `stream_parameter`: what counts the streams of one file.
+    it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without a
+    file. `stream_parameter`: the parameter that counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
-    server to name; `server_form`: the same in words, to follow the word "write". `known_costs`: by
-    what `--server` is, None for the usual one. `needed_at`: the hosts on which it is installed.
+    server to name; `server_form`: the same in words, to follow the word "write". `known_costs`:
+    by what `--server` is, None for the usual one. `needed_at`: the hosts on which it is
+    installed.
     """
 
     rank: int = 100

@@ -17,11 +17,13 @@ from .options import MOST_STREAMS, NOTHING_ELSE, options_of
 
 # The largest first. Each name becomes a URL, and "out=" the name below the target; without "./" it
 # would lose spaces at its beginning. Where `find` cannot look into a folder, nothing is fetched: of
-# a pipe its status would be lost.
+# a pipe its status would be lost. A name with a line end would be two in the list: it becomes one
+# that the server does not have, so that the line fails.
 _ESCAPED: Final = ' "#<>?[\\]^`{|}'
 _SEVERAL: Final = (
     r'f=$(mktemp) && trap "rm -f \"$f\"" EXIT HUP INT TERM && cd "$0" && '
-    r'find . -type f -printf "%s %P\n" >"$f" && sort -rn "$f" | cut -d" " -f2- | '
+    r'find . -type f -printf "%s %P\0" >"$f" && sort -zrn "$f" | cut -zd" " -f2- | '
+    r'tr "\n\0" "?\n" | '
     r'LC_ALL=C sed -e "h;s/%/%25/g;{escapes}s|^|$1/|;p;g;s|^|  out=./|" | '
     r'ssh -S none -- "$3" "$2"'
 )

@@ -369,6 +369,21 @@ def test_nothing_is_fetched_where_a_folder_cannot_be_read(
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.usefixtures("sshd")
+@pytest.mark.parametrize("name", ["x\n../beside", "x\n  dir=..", "x\n/beside"])
+def test_a_name_of_two_lines_is_no_other_file(served: WebServer, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "deep" / "new"
+    pieces_of(served, folder, "run/one", "beside")
+    odd = served.served / "run" / name
+    odd.parent.mkdir(parents=True, exist_ok=True)
+    odd.write_bytes(b"x")
+    dataset = Dataset(total_bytes=10**5, files=2, largest="one", largest_bytes=10**5)
+    command = the_line(served, folder, dataset, served.served / "run")
+    done = subprocess.run(command.shell, shell=True, capture_output=True, check=False)
+    assert done.returncode
+    assert [one.name for one in (tmp_path / "deep").rglob("*")] == ["new", "one"]
+
+
 def test_one_file_is_fetched_at_the_destination(tmp_path: Path) -> None:
     server = WebServer(tmp_path, "http://192.0.2.1:8000/run", 8000, None)  # type: ignore[arg-type]
     command = the_line(server, Path("/store/x"), Dataset(total_bytes=10, files=1), tmp_path)
