@@ -113,7 +113,7 @@ ServerOption = Annotated[
         "--server",
         metavar="URL",
         help="The destination's server for the tool, as in gsiftp://HOST:2811 or "
-        "sftp://USER@HOST:22.",
+        "sftp://USER@HOST:22; of a tool that fetches, this host's.",
         rich_help_panel=FILES,
     ),
 ]

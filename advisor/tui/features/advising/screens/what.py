@@ -207,6 +207,6 @@ def _destination_fields(draft: Draft) -> Iterable[Field]:
         draft,
         check=checked_server,
         example="as in gsiftp://dtn02.example.org:2811 or sftp://USER@HOST:22",
-        explained="The destination's server for the tool, where it has one: "
-        f"{', or '.join(server_forms())}. Your site's documentation names it.",
+        explained="The destination's server for the tool, where it has one, or this host's for a "
+        f"tool that fetches: {', or '.join(server_forms())}. Your site's documentation names it.",
     )
