@@ -10,8 +10,8 @@ Found by running it (gfal2 2.21.3, gfal2-util 1.8.0, xrootd 5.5.3 at both ends):
   `--abort-on-failure` is given.
 - `-t` is 1800 seconds unless given: larger files need it.
 - What exists is not replaced: status 17.
-- A copy that has begun cannot be ended, so that it is not profiled: killed, or interrupted by SIGINT,
-  1.2 s after its start, gfal-copy left the server fetching, to the end of a file of 400 MB.
+- A copy that has begun cannot be ended, so that it is not profiled: killed, or interrupted by
+  SIGINT, 1.2 s after its start, gfal-copy left the server fetching, to the end of a file of 400 MB.
 """
 
 from collections.abc import Mapping
