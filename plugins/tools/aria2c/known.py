@@ -34,9 +34,12 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def port(self) -> int:
-        """Where the server listens."""
+        """Where the server listens. Raises ValueError for a number that is no port."""
         parts = urlsplit(self.url)
-        return parts.port or _PORTS[parts.scheme]
+        try:
+            return parts.port or _PORTS[parts.scheme]
+        except ValueError:
+            raise ValueError(f"{self.url} has no port from 1 to 65535: correct --server") from None
 
     def address(self, path: str) -> str:
         """The URL of a file at the source. Raises ValueError for one that is not served."""

@@ -300,6 +300,7 @@ def test_what_is_missing_is_said_before_anything_is_measured(
         return str(caught.value)
 
     assert "needs the source's server" in why("localhost", None)
+    assert "no port from 1 to 65535" in why("localhost", "http://127.0.0.1:99999")
     served.process.terminate()
     served.process.wait()
     assert "nothing listens on port" in why("localhost", served.url)
