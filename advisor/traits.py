@@ -199,10 +199,10 @@ def movers() -> list[str]:
 
 
 def check_mover(tool: str) -> None:
-    """Raises PluginMissing for a tool that is not known, or cannot move a list of files."""
+    """Raises PluginMissing for a tool that is not known, or that transfers cannot run."""
     if not can_move(tool):
         raise registry.PluginMissing(
-            f"{tool} cannot move a list of files", remedy=f"choose {', '.join(movers())}"
+            f"{tool} cannot be run by a transfer", remedy=f"choose {', '.join(movers())}"
         )
 
 

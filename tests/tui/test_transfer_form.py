@@ -108,7 +108,7 @@ def test_all_that_was_entered_is_said() -> None:
 def test_a_tool_is_one_that_moves_lists_of_files() -> None:
     known_mover("rsync")
     with pytest.raises(
-        ValueError, match="'xdd' cannot move a list of files: write globus-url-copy"
+        ValueError, match="'xdd' cannot be run by a transfer: write globus-url-copy"
     ):
         known_mover("xdd")
 

@@ -77,7 +77,7 @@ MaxStreamsOption = Annotated[
 
 
 def check_tool(tool: str | None) -> None:
-    """Raises UsageError for a tool that cannot move a list of files."""
+    """Raises UsageError for a tool that transfers cannot run."""
     if tool is None:
         return
     try:

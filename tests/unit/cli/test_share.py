@@ -149,7 +149,7 @@ def _learn_streams(store: Store, *names: str) -> None:
             "--data /etc/hostname: at least 8 MiB",
         ),
         (["train", "kraken", "--to", "masn=/x"], "'masn' is none of kraken"),
-        (["train", "kraken", "--to", "/x", "--tool", "xdd"], "xdd cannot move a list of files"),
+        (["train", "kraken", "--to", "/x", "--tool", "xdd"], "xdd cannot be run by a transfer"),
         (["train", "kraken", "--to", "/x", "--tool", "rclne"], "--tool: "),
         (
             ["train", "kraken", "--to", "/x", "--tool", "rclone", "--space", "64MiB"],

@@ -40,7 +40,7 @@ def _other_tools() -> list[str]:
 def known_mover(text: str) -> None:
     """The name of a tool that can move a list of files. Raises ValueError."""
     if text.strip() not in movers():
-        raise ValueError(f"'{text}' cannot move a list of files: write {' or '.join(movers())}")
+        raise ValueError(f"'{text}' cannot be run by a transfer: write {' or '.join(movers())}")
 
 
 class TransferFormScreen(MoveForm):
