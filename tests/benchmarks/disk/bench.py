@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def _version(argv: Sequence[str]) -> str:
     except FileNotFoundError:
         return "missing"
     said = (done.stdout + done.stderr).split()
-    return next((word for word in said if any(c.isdigit() for c in word)), "unknown")
+    return next((word for word in said if re.search(r"\d\.\d", word)), "unknown")
 
 
 def _cases(options: argparse.Namespace) -> list[Case]:
