@@ -9,7 +9,9 @@ The effect of the options was found by running it (1.36.0):
 - Its status is that of the last error, and 0 only if every file is complete.
 """
 
+import shutil
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from advisor.api.tool import (
@@ -28,7 +30,9 @@ from advisor.api.values import (
     Command,
     Dataset,
     PathFacts,
+    Requirement,
     Space,
+    install_line,
     program_available,
 )
 
@@ -77,6 +81,14 @@ class Aria2c:
         server_pattern=SERVER,
         server_form=SERVER_FORM,
         needed_at=("destination",),
+        requirements=(
+            Requirement(
+                name=NAME,
+                purpose="fetch from a web server",
+                find=partial(shutil.which, NAME),
+                remedy=install_line("aria2c"),
+            ),
+        ),
     )
 
     def __init__(self, server: Server | None = None) -> None:
