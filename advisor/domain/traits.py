@@ -140,7 +140,7 @@ class ToolTraits(Traits, frozen=True, kw_only=True):
     and lists of files, so that `advisor transfer`, `plan` and `share` can run it.
     `whole_files`: it moves lists of files, but each of them whole, and under its own name below one
     folder. `fetches`: profiled, it runs at the destination and fetches from a server of this host;
-    what several of them move at the same time cannot be told apart, so that those three cannot run
+    what several of them move at the same time cannot be distinguished, so those three cannot run
     it. `memory_to_memory`: it moves pieces from `api.tool.ZEROS` to `api.tool.NOWHERE`, without a
     file. `stream_parameter`: the parameter that counts the streams of one file.
     `server_pattern`: what `--server` may be for it, as a regular expression, "" where it has no
