@@ -6,6 +6,7 @@ from typing import Final
 from advisor.advising.judging import cost_model
 from advisor.domain.quantities import format_duration
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import concurrency_of
 from advisor.runtime.request import AdviceRequest
 
 _MOST_OF: Final = 0.5
@@ -14,6 +15,9 @@ _MOST_OF: Final = 0.5
 _KNOWN: Final = 0.3
 """The greatest standard deviation of its logarithm at which a turn's length is known."""
 
+_FEWEST: Final = 2
+"""Of numbers of files at a time: with one alone, turns look like any other time of a file."""
+
 
 def turns_words(
     request: AdviceRequest, probes: Sequence[ProbeRecord], transfer_s: float | None
@@ -21,6 +25,9 @@ def turns_words(
     """A sentence where the turns of the files take most of the transfer's time, else ""."""
     dataset = request.dataset
     if not request.tool or dataset is None or not dataset.files or not transfer_s:
+        return ""
+    at_once = {concurrency_of(one.setting) for one in probes if one.subject == request.tool}
+    if len(at_once) < _FEWEST:
         return ""
     turn_s, error = cost_model(request, probes).turn_s
     least_s = turn_s * dataset.files

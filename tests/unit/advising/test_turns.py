@@ -49,3 +49,8 @@ def test_files_that_more_at_a_time_hide_are_not() -> None:
     probes = [_probe(c, files, 5 + 1.6 * files / c) for c in (8, 16, 64) for files in (100, 300)]
     assert turns_words(REQUEST, probes, 30.0) == ""
     assert turns_words(AdviceRequest(destination=Endpoint("dtn")), probes, 30.0) == ""
+
+
+def test_one_number_of_files_at_a_time_does_not_show_turns() -> None:
+    probes = [_probe(8, files, 5 + 0.09 * files) for files in (100, 300)]
+    assert turns_words(REQUEST, probes, 95.0) == ""
