@@ -268,7 +268,7 @@ def test_what_the_server_says_is_told(
     assert trouble is not None
     assert trouble.kind == kind
     assert words in trouble.message
-    refused = bool(PLUGIN.refusal(ran.output, ran.errors))  # type: ignore[attr-defined]
+    refused = bool(PLUGIN.refusal(ran.output, ran.errors))
     assert refused == (status == 503)
 
 
@@ -385,7 +385,7 @@ def test_a_name_of_two_lines_is_no_other_file(served: WebServer, tmp_path: Path,
 
 
 def test_one_file_is_fetched_at_the_destination(tmp_path: Path) -> None:
-    server = WebServer(tmp_path, "http://192.0.2.1:8000/run", 8000, None)  # type: ignore[arg-type]
+    server = WebServer(tmp_path, "http://192.0.2.1:8000/run", 8000, None)
     command = the_line(server, Path("/store/x"), Dataset(total_bytes=10, files=1), tmp_path)
     assert command.side == "destination"
     assert command.argv == [
