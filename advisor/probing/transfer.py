@@ -49,16 +49,15 @@ class _Watch:
     def __init__(
         self,
         child: Child,
-        sockets: ProcessSockets | ServerSockets,
-        login_bytes: int,
+        step: Step,
         reader: OutputReader,
         total_bytes: int,
         every_s: float,
         seen: Callable[[Interval], None],
     ) -> None:
         self._clock = asyncio.get_running_loop().time
-        self._sockets = sockets
-        self._login_bytes = login_bytes
+        self._sockets = _sockets(step, child)
+        self._login_bytes = step.login_bytes
         self._child = child
         self._reader = reader
         self._total_bytes = total_bytes
@@ -159,8 +158,7 @@ async def run_transfer(
     if step.list_text is not None:
         list_file.write_text(step.list_text, encoding="utf-8")
     async with running(command_bound_to_stdin(step.argv)) as child:
-        sockets = _sockets(step, child)
-        watch = _Watch(child, sockets, step.login_bytes, reader, total_bytes, sample_every_s, seen)
+        watch = _Watch(child, step, reader, total_bytes, sample_every_s, seen)
         reading, sampling = asyncio.create_task(watch.read()), asyncio.create_task(watch.sample())
         status: int | None = None
         try:
