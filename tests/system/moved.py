@@ -1,9 +1,10 @@
 """What tests of moved files share: the files, and transfers of the past."""
 
 import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.measurement import Interval, Measurement
@@ -11,6 +12,9 @@ from advisor.domain.records import ProbeRecord
 from advisor.runtime.connect import pair_of
 from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
+from tests.benchmarks.disk.files import difference
+
+from .conftest import Run
 
 Groups: TypeAlias = Mapping[str, tuple[int, int]]
 """How many files there are in a folder of this name, and the size of each in bytes."""
@@ -23,6 +27,27 @@ def make_files(folder: Path, groups: Groups) -> Path:
         for number in range(count):
             (folder / name / f"{number}.dat").write_bytes(os.urandom(size))
     return folder
+
+
+def assert_the_line_copies(run: Run, tool: str, source: Path, target: Path) -> list[dict[str, Any]]:
+    """A session that profiles a tool measures, leaves nothing, and its line copies the files.
+
+    The results of its probes.
+    """
+    done = run.finish()
+    assert done.returncode == 0, done.stderr
+    ended = [event for event in run.events if event["event"] == "probe_ended"]
+    results = [event["result"] for event in ended if event["transport"] == tool]
+    assert results
+    assert not [one for one in results if one["outcome"] != "measured"]
+    assert not target.exists(), "what the probes moved is taken away again"
+    assert not list(target.parent.glob(".advisor*"))
+    advice = run.events[-1]
+    assert advice["event"] == "advice"
+    [command] = advice["commands"]
+    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
+    assert not difference(source, target)
+    return results
 
 
 def pair_here() -> Pair:

@@ -1,17 +1,16 @@
 """Profiling aria2c: a real web server here, a real aria2c that a real sshd starts there."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
 from tests.ssh_server import SshServer, needs_sshd
 from tests.web_server import web_server
 
 from .conftest import Start
+from .moved import assert_the_line_copies
 
 FILES = 40
 
@@ -48,18 +47,6 @@ def test_the_advised_line_fetches_the_files(start: Start, tmp_path: Path) -> Non
             *("--server", server.url, "--max-concurrency", "8"),
             *("--data", str(data), "--to", str(target)),
         )
-        done = run.finish()
-        assert done.returncode == 0, done.stderr
-        ended = [event for event in run.events if event["event"] == "probe_ended"]
-        results = [event["result"] for event in ended if event["transport"] == "aria2c"]
-        assert results
-        assert not [one for one in results if one["outcome"] != "measured"]
+        results = assert_the_line_copies(run, "aria2c", data, target)
         # What the kernel says of the server's connections.
         assert all(one["rtt_s"] for one in results)
-        assert not target.exists(), "what the probes moved is taken away again"
-        assert not list(tmp_path.glob(".advisor*"))
-        advice = run.events[-1]
-        assert advice["event"] == "advice"
-        [command] = advice["commands"]
-        assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
-        assert not difference(data, target)

@@ -1,16 +1,15 @@
 """Profiling rsync: a real sshd, a real rsync at both ends."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.disk.files import difference
 from tests.plugins.tools.gridftp_lines import require
 from tests.ssh_server import SshServer, needs_sshd
 
 from .conftest import Start
+from .moved import assert_the_line_copies
 
 FILES = 40
 
@@ -41,18 +40,6 @@ def test_the_advised_line_copies_the_files(
         *("--server", f"ssh://127.0.0.1:{known_sshd.port}", "--max-concurrency", "8"),
         *("--data", str(data), "--to", str(target)),
     )
-    done = run.finish()
-    assert done.returncode == 0, done.stderr
-    ended = [event for event in run.events if event["event"] == "probe_ended"]
-    results = [event["result"] for event in ended if event["transport"] == "rsync"]
-    assert results
-    assert not [one for one in results if one["outcome"] != "measured"]
+    results = assert_the_line_copies(run, "rsync", data, target)
     # What the kernel says of ssh's connections, which rsync itself does not know.
     assert all(one["rtt_s"] for one in results)
-    assert not target.exists(), "what the probes moved is taken away again"
-    assert not list(tmp_path.glob(".advisor*"))
-    advice = run.events[-1]
-    assert advice["event"] == "advice"
-    [command] = advice["commands"]
-    assert subprocess.run(command["shell"], shell=True, check=False).returncode == 0
-    assert not difference(data, target)
