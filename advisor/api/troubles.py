@@ -9,7 +9,7 @@ import msgspec
 from advisor.api.tool import ToolTrouble
 from advisor.domain.measurement import FailureKind
 
-__all__ = ["MOST_SHOWN", "TroubleCase", "first_trouble", "trouble_of_run"]
+__all__ = ["MOST_SHOWN", "TroubleCase", "first_trouble", "trouble_of_run", "why_not_by_ssh"]
 
 MOST_SHOWN: Final = 200
 """Characters of a program's own words in a sentence."""
@@ -56,3 +56,21 @@ def trouble_of_run(
         return trouble
     words = f": {said[:MOST_SHOWN].rstrip('.')}" if said else ""
     return ToolTrouble(FailureKind.CRASHED, f"{program} ended with status {status}{words}.")
+
+
+def why_not_by_ssh(
+    program: str, address: str, said: str, missing: re.Pattern[str], instead: str = ""
+) -> str:
+    """Why ssh could not run a program at an address, in a sentence without its full stop.
+
+    `said`: what was printed. `missing`: what of it means that the program is not there. `instead`:
+    what else helps where ssh does not log in.
+    """
+    if missing.search(said):
+        return f"{program} is not installed at {address}: install it there, or use another tool"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    why = f" ({lines[-1][:MOST_SHOWN].rstrip('.')})" if lines else ""
+    return (
+        f"ssh cannot run {program} at {address} without a password{why}: run 'ssh {address}' until "
+        f"it asks for none{instead}"
+    )

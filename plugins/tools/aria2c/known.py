@@ -13,7 +13,7 @@ import msgspec
 
 from advisor.api.command_line import bracketed, shell_line, with_errors
 from advisor.api.tool import Place
-from advisor.api.troubles import MOST_SHOWN
+from advisor.api.troubles import why_not_by_ssh
 
 NAME: Final = "aria2c"
 SERVER: Final = r"https?://([A-Za-z0-9][\w.-]*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[\w.+@=~-]+)*"
@@ -103,13 +103,4 @@ def server_of(place: Place, found: Mapping[str, str]) -> Server:
     said = found.get("version", "").replace("\r", "")
     if _VERSION.search(said):
         return server
-    if _MISSING.search(said):
-        raise ValueError(
-            f"aria2c is not installed at {place.host}: install it there, or use another tool"
-        )
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    why = f" ({lines[-1][:MOST_SHOWN].rstrip('.')})" if lines else ""
-    raise ValueError(
-        f"ssh cannot run aria2c at {place.host} without a password{why}: run 'ssh {place.host}' "
-        "until it asks for none"
-    )
+    raise ValueError(why_not_by_ssh(NAME, place.host, said, _MISSING))

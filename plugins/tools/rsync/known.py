@@ -13,7 +13,7 @@ import msgspec
 
 from advisor.api.command_line import bracketed
 from advisor.api.tool import Place
-from advisor.api.troubles import MOST_SHOWN
+from advisor.api.troubles import why_not_by_ssh
 
 CIPHER: Final = "aes128-gcm@openssh.com"
 """With AES instructions, a processor encrypts faster with it than with ChaCha20, ssh's choice."""
@@ -79,18 +79,9 @@ def server_of(place: Place, found: Mapping[str, str]) -> Server:
     server = server_at(place.host, place.server_url)
     login = found.get("login", "").replace("\r", "")
     there, here = _version(login), _version(found.get("version", ""))
-    if there is None and _MISSING.search(login):
-        raise ValueError(
-            f"rsync is not installed at {server.address}: install it there, or use another tool"
-        )
     if there is None:
-        said = [line.strip() for line in login.splitlines() if line.strip()]
-        why = f" ({said[-1][:MOST_SHOWN].rstrip('.')})" if said else ""
-        raise ValueError(
-            f"ssh cannot run rsync at {server.address} without a password{why}: run "
-            f"'ssh {server.address}' until it asks for none, or name another server with --server "
-            "ssh://USER@HOST:PORT"
-        )
+        other = ", or name another server with --server ssh://USER@HOST:PORT"
+        raise ValueError(why_not_by_ssh("rsync", server.address, login, _MISSING, other))
     return msgspec.structs.replace(
         server,
         cipher=CIPHER if "cipher" in found else "",
