@@ -1,13 +1,17 @@
-"""The bench's paths, and its figures from made-up results."""
+"""The bench's paths, what it runs on them, and its figures from made-up results."""
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.truth.abreast import Machine, run_abreast
 from tests.benchmarks.truth.document import document_text, write_document
-from tests.benchmarks.truth.paths import NAMED, random_path
+from tests.benchmarks.truth.paths import NAMED, TruthPath, path_of, random_path
 from tests.benchmarks.truth.results import Advised, Done, Results, Truth
 from tests.benchmarks.truth.summary import outcomes, share
+from tests.benchmarks.truth.sweep import default_key, run_sweep
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Setting, key_of
 
@@ -55,12 +59,12 @@ def results(tmp_path: Path) -> Results:
 
 def test_numbers_decide_the_paths() -> None:
     assert random_path(7, 1e9) == random_path(7, 1e9)
-    paths = [random_path(number, 1e9) for number in range(1, 60)]
+    paths = [random_path(number, 1e9).case for number in range(1, 60)]
     assert len({path.title for path in paths}) == len(paths)
     assert all(0.0004 <= path.rtt_s <= 0.366 for path in paths)
     assert {path.congestion for path in paths} == {"cubic", "reno", "bbr"}
     assert {bool(path.load_streams) for path in paths} == {True, False}
-    assert len({case.key for case in NAMED}) == len(NAMED)
+    assert len({path.case.key for path in NAMED}) == len(NAMED)
 
 
 def test_what_came_true_is_counted(results: Results) -> None:
@@ -107,3 +111,91 @@ def test_the_page_has_both_versions(results: Results) -> None:
 def test_nothing_measured_is_no_page(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="complete"):
         write_document(Results(tmp_path / "none.jsonl"), tmp_path / "page.md")
+
+
+def test_a_path_is_known_by_its_key_and_title() -> None:
+    drawn = random_path(7)
+    assert path_of("r7", drawn.case.title) == drawn
+    assert path_of("r7", "another version's") is None
+    assert path_of("clean", NAMED[0].case.title) == NAMED[0]
+
+
+def test_the_page_groups_the_paths_of_this_version(results: Results, tmp_path: Path) -> None:
+    assert "By kind" not in document_text(results)
+    drawn = random_path(7).case
+    known = Results(tmp_path / "known.jsonl")
+    for line in results.all(Truth):
+        known.add(Truth(case="r7", key=line.key, repeat=line.repeat, bps=line.bps))
+    known.add(Advised(**{**as_fields(advised()), "case": "r7", "title": drawn.title}))
+    known.add(Done(case="r7", default=key_of("tcp", ONE), swept=[key_of("tcp", ONE)]))
+    assert f"| {drawn.control} | 1 | 1 of 2 |" in document_text(known)
+
+
+def ran_on(
+    path: TruthPath, bps: Callable[[int], float], *advised: tuple[str, Setting]
+) -> tuple[list[str], list[str]]:
+    """The keys of all runs and of the sweep, where a rate follows from the number of streams."""
+    ran = []
+
+    def run(transport: str, setting: Setting) -> float:
+        ran.append(key_of(transport, setting))
+        return bps(int(setting.get("streams", 0)))
+
+    return ran, run_sweep(path, advised, run)
+
+
+QUIET = next(p for n in range(1, 99) if not (p := random_path(n)).case.load_streams)
+LOADED = next(p for n in range(1, 99) if (p := random_path(n)).case.load_streams)
+
+
+def test_a_sweep_ends_where_the_path_is_full() -> None:
+    one = {"streams": 1, "buffer_bytes": 0, "congestion": QUIET.case.control}
+    ran, swept = ran_on(QUIET, lambda _: QUIET.full_bps, ("tcp", one))
+    assert swept == [default_key(QUIET.case)]
+    assert ran == [default_key(QUIET.case)] * 2
+
+
+def test_a_sweep_is_whole_where_others_may_change_the_rate() -> None:
+    _, swept = ran_on(LOADED, lambda _: LOADED.full_bps)
+    assert len(set(swept)) == 9
+
+
+def test_udt_runs_where_tcp_leaves_it_room() -> None:
+    ran, swept = ran_on(QUIET, lambda streams: 0.85 * QUIET.full_bps)
+    assert len(swept) == 9
+    assert [key for key in ran if key.startswith("udt")]
+    ran, _ = ran_on(QUIET, lambda streams: 0.95 * QUIET.full_bps)
+    assert not [key for key in ran if key.startswith("udt")]
+
+
+def test_the_best_of_the_sweep_is_repeated_where_it_was_ahead() -> None:
+    four = {"streams": 4, "buffer_bytes": 0, "congestion": QUIET.case.control}
+    best = key_of("tcp", four | {"streams": 25})
+    ran, _ = ran_on(QUIET, lambda streams: streams / 50 * QUIET.full_bps, ("tcp", four))
+    assert ran.count(best) == 2
+    ran, _ = ran_on(QUIET, lambda streams: -streams, ("tcp", four | {"streams": 1}))
+    assert ran.count(best) == 1
+
+
+def test_works_share_the_machine_as_far_as_it_goes() -> None:
+    machine, beside, most = Machine(), [0.0], [0.0]
+    together = threading.Barrier(2, timeout=30)
+
+    def work(weight: float) -> None:
+        with machine.taken(weight):
+            beside[0] += weight
+            most[0] = max(most[0], beside[0])
+            if weight < 1:
+                together.wait()
+            beside[0] -= weight
+
+    run_abreast([lambda: work(0.5), lambda: work(0.5), lambda: work(3)], at_most=3)
+    assert (beside[0], most[0]) == (0.0, 3)
+
+
+def test_a_failing_work_ends_the_run() -> None:
+    def fail() -> None:
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        run_abreast([lambda: None, fail], at_most=1)

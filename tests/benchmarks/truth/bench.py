@@ -6,22 +6,28 @@
     python -m tests.benchmarks.truth --before CHECKOUT    another version on the same paths
 
 Every result is written at once; an interrupted run is resumed. Numbers decide the paths. Needs an
-idle machine: with `--lock FILE` it waits for the others that lock this file, path by path.
+idle machine.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from tests.benchmarks.command import run_bench
+from tests.benchmarks.truth.abreast import ABREAST, Machine, run_abreast
 from tests.benchmarks.truth.document import write_document
-from tests.benchmarks.truth.paths import NAMED, random_path
+from tests.benchmarks.truth.paths import MOST_BPS, NAMED, TruthPath, random_path
 from tests.benchmarks.truth.results import Results
-from tests.benchmarks.truth.running import THIS, machine_of_our_own, run_path
+from tests.benchmarks.truth.running import THIS, run_path
 from tests.benchmarks.wan.bench import this_machine
 from tests.benchmarks.wan.hosts import ROOT, Trouble, own_folder
 from tests.benchmarks.wan.running import say
+
+_BATCH: Final = 24
 
 
 def _options() -> argparse.Namespace:
@@ -32,9 +38,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=1, help="the number of the first [1]")
     parser.add_argument("--named", action="store_true", help="also those with a name, first")
     parser.add_argument("--only", help="the keys of some of these paths, as in rare,r12 [all]")
-    parser.add_argument("--most-rate", type=float, default=3e9, help="in bit/s [3e9]")
+    parser.add_argument("--most-rate", type=float, default=MOST_BPS, help="in bit/s [3e9]")
     parser.add_argument("--before", type=Path, help="a checkout of another version, with .venv")
-    parser.add_argument("--lock", type=Path, help="a file that other benchmarks lock")
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
     parser.add_argument("--document", action="store_true", help="write the page; do not measure")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/benchmarks")
@@ -46,17 +51,34 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     versions = {THIS: None, **({"before": options.before} if options.before else {})}
     numbers = range(options.first, options.first + options.paths)
     named = NAMED if options.named else ()
-    cases = [*named, *(random_path(number, options.most_rate) for number in numbers)]
+    paths = [*named, *(random_path(number, options.most_rate) for number in numbers)]
     if options.only:
-        cases = [case for case in cases if case.key in options.only.split(",")]
+        paths = [path for path in paths if path.case.key in options.only.split(",")]
     results.add(this_machine(quick=False, module="tests.benchmarks.truth"))
+    machine = Machine()
     with own_folder() as folder:
-        for case in cases:
-            with machine_of_our_own(options.lock):
-                try:
-                    run_path(folder, case, versions, results)
-                except Trouble as trouble:
-                    say(f"  left out for now: {trouble}")
+
+        def work(path: TruthPath) -> None:
+            try:
+                run_path(folder, path, versions, results, machine)
+            except Trouble as trouble:
+                say(f"  ({path.case.key}) left out for now: {trouble}")
+
+        for some in batched(paths):
+            run_abreast([partial(work, path) for path in some], ABREAST)
+
+
+def batched(paths: Sequence[TruthPath]) -> Iterator[list[TruthPath]]:
+    """Any part that is complete has fast paths and slow ones.
+
+    Those that leave room for others come first, and of these the ones that take longest.
+    """
+    for first in range(0, len(paths), _BATCH):
+        yield sorted(paths[first : first + _BATCH], key=_place)
+
+
+def _place(path: TruthPath) -> tuple[bool, bool, float]:
+    return path.weight >= 1, not path.case.load_streams, path.weight
 
 
 def main() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 from tests.benchmarks.markdown import filled, table_text
+from tests.benchmarks.truth.abreast import ABREAST
+from tests.benchmarks.truth.paths import TruthPath, path_of
 from tests.benchmarks.truth.results import Advised, Done, Results
-from tests.benchmarks.truth.summary import Outcome, outcomes, share
+from tests.benchmarks.truth.summary import DIFFERENT, FULL, Outcome, outcomes, share
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine
 from tests.benchmarks.wan.where import where_text
@@ -28,6 +31,7 @@ def document_text(results: Results) -> str:
         "# Does advice come true?",
         _introduction(found),
         "## In numbers\n\n" + _figures(found),
+        _kinds(found[versions[0]]),
         "## Path by path\n\n" + _paths(found),
         where_text(results.all(Machine), results.all(Late), "Both hosts"),
     ]
@@ -49,14 +53,22 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "0 to 1e-3, queues of 0.1 to 2 BDP, loads of others, limits of autotuning, MTU "
                 "1500 or 9000, cubic, reno or bbr; and some with a name. After the sessions, the "
                 "advised settings, the default and a sweep of nine settings of TCP are run for "
-                "long, in random order: TCP by `iperf3` from a shell, because the lines of file "
-                "transfer tools can express neither the congestion control nor an end of the "
-                "network without disks; UDT by advisor's own sender and receiver, since iperf3 "
-                "has none. The advised setting and the default are run twice, and on paths "
-                "measured after 27 November 2026 so is the best of the sweep, since the best of "
-                "single runs is one that was lucky. Lines of "
+                "long: TCP by `iperf3` from a shell, because the lines of file transfer tools can "
+                "express neither the congestion control nor an end of the network without disks; "
+                "UDT by advisor's own sender and receiver, since iperf3 has none. Lines of "
                 "`globus-url-copy` are not run here; [benchmarks-disk.md](benchmarks-disk.md) "
                 'does that. "before" is an earlier version, on the same labs.'
+            ),
+            filled(
+                "Where others use the path, the nine settings are run in random order. Where "
+                f"nobody does, the sweep ends at a setting that reaches {FULL:.0%} of what the "
+                "path can carry, since no other could be better by more than the rest. The advised "
+                "setting and the default are run twice, and so is the best of the sweep where it "
+                "was ahead of them, since the best of single runs is one that was lucky. UDT is "
+                f"run for long where TCP leaves it more than {DIFFERENT:.0%} to gain, and where it "
+                "was advised: only there can the choice of TCP be wrong. One session runs at a "
+                f"time; up to {ABREAST} slow paths share the machine meanwhile, for their long "
+                "runs, and a fast path has it alone."
             ),
         ]
     )
@@ -95,6 +107,41 @@ def _figures(found: dict[str, list[Outcome]]) -> str:
         ],
     ]
     return table_text(["", *found], rows)
+
+
+_KINDS: Final[dict[str, Callable[[TruthPath], bool]]] = {
+    "RTT up to 10 ms": lambda path: path.case.rtt_s <= 0.01,
+    "RTT of 10 to 100 ms": lambda path: 0.01 < path.case.rtt_s <= 0.1,
+    "RTT over 100 ms": lambda path: path.case.rtt_s > 0.1,
+    "no loss, nobody else": lambda path: not path.loss and not path.case.load_streams,
+    "loss, nobody else": lambda path: path.loss > 0 and not path.case.load_streams,
+    "others on the path": lambda path: path.case.load_streams > 0,
+    "cubic": lambda path: path.case.control == "cubic",
+    "reno": lambda path: path.case.control == "reno",
+    "bbr": lambda path: path.case.control == "bbr",
+}
+
+
+def _kinds(found: list[Outcome]) -> str:
+    """The same figures for kinds of paths; "" where the paths are not of this version."""
+    known = [(path, o) for o in found if (path := path_of(o.session.case, o.session.title))]
+    if not known:
+        return ""
+    head = ("paths", "number", "inside", "gain", "÷ best: median (worst)", "seconds: median (most)")
+    rows = []
+    for name, belongs in _KINDS.items():
+        if some := [o for path, o in known if belongs(path)]:
+            rows.append(
+                [
+                    name,
+                    str(len(some)),
+                    _share_words([v for o in some for v in o.inside]),
+                    _share_words([o.gain_reached for o in some]),
+                    _middle([o.fraction for o in some]),
+                    _middle([o.session.seconds for o in some], 0, max),
+                ]
+            )
+    return "## By kind of path\n\n" + table_text(head, rows)
 
 
 def _shares(

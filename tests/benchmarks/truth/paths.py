@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass
 from typing import Final
 
 from tests.benchmarks.wan.cases import Case
@@ -11,7 +12,7 @@ from tests.benchmarks.wan.cases import Case
 _CONTROLS: Final = ("cubic", "reno", "bbr")
 _LEAST_QUEUE_PACKETS: Final = 16
 _SHORTEST_RTT_S, _LONGEST_RTT_S = 0.0004, 0.366
-_LEAST_BPS: Final = 50e6
+_LEAST_BPS, MOST_BPS = 50e6, 3e9
 _LEAST_LOSS, _MOST_LOSS = 1e-6, 1e-3
 _NO_LOSS_SHARE: Final = 0.4
 _LOAD_SHARE: Final = 0.25
@@ -19,8 +20,36 @@ _BUFFERS: Final = ("256KiB", "1MiB", "4MiB", "16MiB", "64MiB")
 
 MIB: Final = 2**20
 
+_SMALL_MTU: Final = 1500
+_WHOLE_SMALL_BPS, _WHOLE_BPS = 600e6, 1200e6
+"""Paths that add up to this, in packets of 1500 and of 9000 bytes, leave the emulator a core."""
 
-def random_path(number: int, most_bps: float) -> Case:
+_HEADERS_BYTES: Final = 52
+"""Of IPv4 and TCP with timestamps, in each packet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TruthPath:
+    """A path of this bench. `rate_bps`: that of its bottleneck, IP headers included."""
+
+    case: Case
+    rate_bps: float
+    mtu: int
+    loss: float
+
+    @property
+    def full_bps(self) -> float:
+        """What TCP's payload comes to where the path is full and nobody else uses it."""
+        return self.rate_bps * (self.mtu - _HEADERS_BYTES) / self.mtu
+
+    @property
+    def weight(self) -> float:
+        """What it takes of a machine with two cores: 1 and more is all of it."""
+        whole_bps = _WHOLE_SMALL_BPS if self.mtu <= _SMALL_MTU else _WHOLE_BPS
+        return self.rate_bps / whole_bps
+
+
+def random_path(number: int, most_bps: float = MOST_BPS) -> TruthPath:
     """The path of this number: the same number is always the same path."""
     rng = random.Random(f"truth {number}")
     rtt_s = _log_uniform(rng, _SHORTEST_RTT_S, _LONGEST_RTT_S)
@@ -43,7 +72,7 @@ def random_path(number: int, most_bps: float) -> Case:
         control,
         *([f"{load} streams of others"] if load else []),
     ]
-    return Case(
+    case = Case(
         f"r{number}",
         ", ".join(words),
         rtt_s,
@@ -55,36 +84,44 @@ def random_path(number: int, most_bps: float) -> Case:
         congestion=control,
         load_streams=load,
     )
+    return TruthPath(case, rate_bps, mtu, loss)
 
 
 def _log_uniform(rng: random.Random, low: float, high: float) -> float:
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 
-def _named(key: str, title: str, rtt_s: float, *options: str, congestion: str = "cubic") -> Case:
-    rtt = ("--rtt", f"{rtt_s * 1000:g}ms")
-    return Case(key, title, rtt_s, (*rtt, *options), congestion=congestion)
+def _named(
+    key: str,
+    title: str,
+    rtt_s: float,
+    *options: str,
+    mbps: int = 1000,
+    mtu: int = 9000,
+    loss: float = 0.0,
+    congestion: str = "cubic",
+) -> TruthPath:
+    path = ("--rtt", f"{rtt_s * 1000:g}ms", "--rate", f"{mbps}Mbit", "--mtu", str(mtu))
+    given = (*path, "--loss", f"{loss:g}", *options)
+    return TruthPath(Case(key, title, rtt_s, given, congestion=congestion), mbps * 1e6, mtu, loss)
 
 
 NAMED: Final = (
-    _named("clean", "1 Gbit/s, 45.6 ms, clean, MTU 1500", 0.0456, "--mtu", "1500"),
+    _named("clean", "1 Gbit/s, 45.6 ms, clean, MTU 1500", 0.0456, mtu=1500),
     _named("near", "1 Gbit/s, 0.4 ms", 0.0004),
-    _named(
-        *("lossy", "500 Mbit/s, 20 ms, loss of 1e-3", 0.02),
-        *("--rate", "500Mbit", "--loss", "1e-3", "--mtu", "1500"),
-    ),
-    _named(
-        *("rare", "500 Mbit/s, 40 ms, loss of 2e-5", 0.04),
-        *("--rate", "500Mbit", "--loss", "2e-5", "--mtu", "1500"),
-    ),
-    _named("far", "1 Gbit/s, 93.6 ms, loss of 3e-4", 0.0936, "--loss", "3e-4"),
+    _named("lossy", "500 Mbit/s, 20 ms, loss of 1e-3", 0.02, mbps=500, mtu=1500, loss=1e-3),
+    _named("rare", "500 Mbit/s, 40 ms, loss of 2e-5", 0.04, mbps=500, mtu=1500, loss=2e-5),
+    _named("far", "1 Gbit/s, 93.6 ms, loss of 3e-4", 0.0936, loss=3e-4),
     _named(
         *("shallow", "200 Mbit/s, 183 ms, a queue of 0.1 BDP", 0.183),
-        *("--rate", "200Mbit", "--queue", "450kB", "--mtu", "1500"),
+        *("--queue", "450kB"),
+        mbps=200,
+        mtu=1500,
     ),
     _named(
         *("reno", "500 Mbit/s, 183 ms, loss of 1e-4, reno", 0.183),
-        *("--rate", "500Mbit", "--loss", "1e-4"),
+        mbps=500,
+        loss=1e-4,
         congestion="reno",
     ),
     _named(
@@ -94,3 +131,10 @@ NAMED: Final = (
     _named("moon", "1 Gbit/s, 366 ms", 0.366),
 )
 """Paths of known difficulty; some of them no other benchmark has."""
+
+
+def path_of(key: str, title: str) -> TruthPath | None:
+    """The path with this key and title; None if an earlier version drew another."""
+    number = key.removeprefix("r")
+    drawn = [random_path(int(number))] if number.isdecimal() else []
+    return next((p for p in (*NAMED, *drawn) if (p.case.key, p.case.title) == (key, title)), None)

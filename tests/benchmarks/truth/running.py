@@ -3,57 +3,52 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
-import random
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tests.benchmarks.truth.abreast import Machine
+from tests.benchmarks.truth.paths import TruthPath
 from tests.benchmarks.truth.results import Advised, Done, Results, Truth
-from tests.benchmarks.wan.cases import KERNELS_OWN, Case
+from tests.benchmarks.truth.sweep import default_key, run_sweep
+from tests.benchmarks.wan.cases import Case
 from tests.benchmarks.wan.hosts import Lab
 from tests.benchmarks.wan.measuring import instrument
 from tests.benchmarks.wan.results import Late, Setting, key_of
 from tests.benchmarks.wan.running import say
 
 THIS: Final = "this"
-REPEATS: Final = 2
-_SWEPT: Final = (
-    *((n, KERNELS_OWN) for n in (1, 2, 4, 8, 16, 25)),
-    *((n, 4 * 2**20) for n in (1, 4, 16)),
-)
-"""Streams and buffers of the small sweep."""
-
 _SESSION_AT_MOST_S: Final = 600.0
-
-
-@contextlib.contextmanager
-def machine_of_our_own(lock: Path | None) -> Iterator[None]:
-    """Hold a lock that the benchmarks of this machine share, if there is one."""
-    if lock is None:
-        yield
-        return
-    with lock.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+_SESSION_WEIGHT: Final = 0.75
+"""One at a time, beside long runs on slow paths."""
 
 
 def run_path(
-    folder: Path, case: Case, versions: Mapping[str, Path | None], results: Results
+    folder: Path,
+    path: TruthPath,
+    versions: Mapping[str, Path | None],
+    results: Results,
+    machine: Machine,
 ) -> None:
     """All of a path in one go, unless it is done. `versions`: checkouts by name."""
+    case = path.case
     if results.all(Done, case.key):
         return
     say(f"({case.key}) {case.title}")
-    with Lab(folder, case, seed=1) as lab:
-        lab.load(True)
-        advised = [
-            _session(lab, case, name, checkout, results) for name, checkout in versions.items()
-        ]
-        _truths(lab, case, advised, results)
+    with Lab(folder, case, seed=1, name=f"truth-{case.key}") as lab:
+        taken = _Taken(lab, path, machine)
+        with taken.alone():
+            advised = [
+                _session(lab, case, name, checkout, results) for name, checkout in versions.items()
+            ]
+        runs = _Runs(lab, path, results, taken)
+        chosen = [(one.transport, one.setting) for one in advised if one.setting]
+        swept = run_sweep(path, chosen, runs.run)
+        results.add(Done(case=case.key, default=default_key(case), swept=swept))
         if late := lab.late():
             results.add(Late(case=case.key, part="all", p99_s=late[0], most_s=late[1]))
 
@@ -90,8 +85,9 @@ def _session(
     )
     results.add(line)
     say(
-        f"  {version}: {line.transport} {line.setting}, {line.expected_bps / 1e6:.0f} Mbit/s, "
-        f"{line.probes} probes, {seconds:.0f} s, {line.sent_bytes / 1e9:.2f} GB"
+        f"  ({case.key}) {version}: {line.transport} {line.setting}, "
+        f"{line.expected_bps / 1e6:.0f} Mbit/s, {line.probes} probes, {seconds:.0f} s, "
+        f"{line.sent_bytes / 1e9:.2f} GB"
     )
     return line
 
@@ -100,50 +96,61 @@ def _flat(gain: Any) -> tuple[float, float, float] | None:
     return (gain[0], *gain[1]) if gain else None
 
 
-def _truths(lab: Lab, case: Case, advised: list[Advised], results: Results) -> None:
-    """Every setting once, those that are compared `REPEATS` times, in random order.
+class _Taken:
+    """What this path's measurements take of the machine; its load is on only meanwhile."""
 
-    So other load affects all alike. The sweep's best is repeated too: the best of single runs is
-    one that was lucky.
-    """
-    swept = {key_of("tcp", s): s for s in (_tcp(case, *cell) for cell in _SWEPT)}
-    wanted: dict[str, tuple[str, Setting]] = {key: ("tcp", s) for key, s in swept.items()}
-    for one in advised:
-        if one.setting is not None:
-            wanted[key_of(one.transport, one.setting)] = (one.transport, one.setting)
-    always = {key_of(a.transport, a.setting or {}) for a in advised} | {_default(case)}
-    reached_bps: dict[str, float] = {}
-    for repeat in range(REPEATS):
-        if repeat:
-            always.add(max(swept, key=lambda key: reached_bps[key]))
-        keys = [key for key in wanted if repeat == 0 or key in always]
-        random.Random(f"{case.key}{repeat}").shuffle(keys)
-        for key in keys:
-            bps = _long_run_bps(lab, case, *wanted[key])
-            reached_bps[key] = bps
-            results.add(Truth(case=case.key, key=key, repeat=repeat, bps=bps))
-            say(f"    {key}: {bps / 1e6:.0f} Mbit/s")
-    results.add(Done(case=case.key, default=_default(case), swept=list(swept)))
+    def __init__(self, lab: Lab, path: TruthPath, machine: Machine) -> None:
+        self._lab, self._path, self._machine = lab, path, machine
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """For a session: it computes, and UDT's sender keeps a core busy."""
+        with self._machine.taken(max(_SESSION_WEIGHT, self._path.weight)), self._loaded():
+            yield
 
-def _tcp(case: Case, streams: int, buffer_bytes: int) -> Setting:
-    return {"streams": streams, "buffer_bytes": buffer_bytes, "congestion": case.control}
+    @contextlib.contextmanager
+    def shared(self, transport: str) -> Iterator[None]:
+        """For a long run."""
+        least = 0.0 if transport == "tcp" else _SESSION_WEIGHT
+        with self._machine.taken(max(least, self._path.weight)), self._loaded():
+            yield
+
+    @contextlib.contextmanager
+    def _loaded(self) -> Iterator[None]:
+        self._lab.load(True)
+        try:
+            yield
+        finally:
+            self._lab.load(False, settle_s=0)
 
 
-def _default(case: Case) -> str:
-    return key_of("tcp", _tcp(case, 1, KERNELS_OWN))
+class _Runs:
+    """The long runs on a path."""
 
+    def __init__(self, lab: Lab, path: TruthPath, results: Results, taken: _Taken) -> None:
+        self._lab, self._case, self._results, self._taken = lab, path.case, results, taken
+        self._counts: Counter[str] = Counter()
 
-def _long_run_bps(lab: Lab, case: Case, transport: str, setting: Setting) -> float:
-    counted_s = max(5.0, 16 * case.rtt_s)
-    if transport == "tcp":
-        return lab.iperf3(
-            str(setting["congestion"]),
-            math.ceil(case.long_start_s),
-            math.ceil(counted_s),
-            streams=int(setting["streams"]),
-            window_bytes=int(setting["buffer_bytes"]),
-        )
-    # No program of iperf3's kind speaks the others: advisor's own prober, for as long.
-    with instrument(lab, case) as meter:
-        return meter.bps(transport, setting, case.long_start_s, counted_s)
+    def run(self, transport: str, setting: Setting) -> float:
+        """Run it for long and store it; its rate in bit/s."""
+        key = key_of(transport, setting)
+        with self._taken.shared(transport):
+            bps = self._bps(transport, setting)
+        self._results.add(Truth(case=self._case.key, key=key, repeat=self._counts[key], bps=bps))
+        self._counts[key] += 1
+        say(f"    ({self._case.key}) {key}: {bps / 1e6:.0f} Mbit/s")
+        return bps
+
+    def _bps(self, transport: str, setting: Setting) -> float:
+        start_s, counted_s = self._case.long_start_s, max(5.0, 16 * self._case.rtt_s)
+        if transport == "tcp":
+            return self._lab.iperf3(
+                str(setting["congestion"]),
+                math.ceil(start_s),
+                math.ceil(counted_s),
+                streams=int(setting["streams"]),
+                window_bytes=int(setting["buffer_bytes"]),
+            )
+        # No program of iperf3's kind speaks the others: advisor's own prober, for as long.
+        with instrument(self._lab, self._case) as meter:
+            return meter.bps(transport, setting, start_s, counted_s)

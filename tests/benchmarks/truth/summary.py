@@ -12,6 +12,8 @@ from tests.benchmarks.wan.results import key_of
 
 DIFFERENT: Final = 0.1
 WITHIN: Final = 0.02
+FULL: Final = 0.98
+"""The share of what a path can carry from which on a setting is said to fill it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,15 +75,16 @@ def _advisor(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 class Lab:
     """Two hosts and the path of a case, up from `with` to its end."""
 
-    def __init__(self, folder: Path, case: Case, seed: int) -> None:
+    def __init__(self, folder: Path, case: Case, seed: int, name: str = _NAME) -> None:
         self._folder = folder
         self._case = case
         self._seed = seed
+        self._name = name
 
     def __enter__(self) -> Lab:
-        self._told("down", _NAME, may_fail=True)
+        self._told("down", self._name, may_fail=True)
         try:
-            self._told("up", _NAME, *self._case.options, "--seed", str(self._seed))
+            self._told("up", self._name, *self._case.options, "--seed", str(self._seed))
             self._say_congestion()
         except BaseException:
             self.__exit__()
@@ -91,11 +92,11 @@ class Lab:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._told("down", _NAME, may_fail=True)
+        self._told("down", self._name, may_fail=True)
 
     @property
     def endpoint(self) -> str:
-        return f"lab:{_NAME}"
+        return f"lab:{self._name}"
 
     def _told(self, *words: str, may_fail: bool = False) -> str:
         done = _advisor(self._folder, "lab", *words)
@@ -111,13 +112,15 @@ class Lab:
         """
         if not self._case.congestion:
             return
-        said = self._folder / "congestion"
+        said = self._folder / f"congestion-{self._name}"
         said.write_text(self._case.congestion + "\n")
         for host in ("source", "far"):
-            self._told("exec", _NAME, "--host", host, "--", "mount", "--bind", str(said), _CONTROL)
+            self._told(
+                "exec", self._name, "--host", host, "--", "mount", "--bind", str(said), _CONTROL
+            )
 
     def _status(self) -> dict[str, Any]:
-        status: dict[str, Any] = json.loads(self._told("status", _NAME, "--json"))
+        status: dict[str, Any] = json.loads(self._told("status", self._name, "--json"))
         return status
 
     @property
@@ -135,7 +138,7 @@ class Lab:
 
     def command(self, argv: list[str], host: str = "source") -> list[str]:
         """The command that runs a program on a host."""
-        return _command("lab", "exec", _NAME, "--host", host, "--", *argv)
+        return _command("lab", "exec", self._name, "--host", host, "--", *argv)
 
     def sent_bytes(self) -> int:
         """What has crossed the path towards the destination."""
@@ -146,11 +149,11 @@ class Lab:
         late = self._status()["lateness"]
         return (late["p99_s"], late["most_s"]) if late else None
 
-    def load(self, on: bool) -> None:
+    def load(self, on: bool, settle_s: float = 3.0) -> None:
         """Switch the case's external load, where it has one, and let it settle."""
         if self._case.load_streams:
-            self._told("load", _NAME, "--transfers", str(self._case.load_streams if on else 0))
-            time.sleep(3)
+            self._told("load", self._name, "--transfers", str(self._case.load_streams if on else 0))
+            time.sleep(settle_s)
 
     @contextlib.contextmanager
     def loaded_after(self, seconds: float) -> Iterator[None]:

@@ -1,0 +1,62 @@
+"""Runs work side by side, as far as this machine carries it."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+ABREAST: Final = 5
+"""Paths at a time at most."""
+
+
+class Machine:
+    """What is free of the machine. One waits at a time, so small work does not overtake large."""
+
+    def __init__(self) -> None:
+        self._free = 1.0
+        self._changed = threading.Condition()
+        self._turn = threading.Lock()
+
+    @contextlib.contextmanager
+    def taken(self, weight: float) -> Iterator[None]:
+        """A part of the machine until the end of the block; 1 and more is all of it."""
+        weight = min(weight, 1.0)
+        with self._turn, self._changed:
+            self._changed.wait_for(lambda: self._free >= weight)
+            self._free -= weight
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += weight
+                self._changed.notify_all()
+
+
+def run_abreast(works: Sequence[Callable[[], None]], at_most: int) -> None:
+    """Begin them in this order, `at_most` at a time.
+
+    An exception of one is raised here once it happens; the others are then left to the program's
+    end.
+    """
+    waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+
+    def worker() -> None:
+        while work := waiting.get():
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001 the main thread raises it
+                ended.put(error)
+                return
+            ended.put(None)
+
+    for work in (*works, *[None] * at_most):
+        waiting.put(work)
+    for _ in range(at_most):
+        threading.Thread(target=worker, daemon=True).start()
+    for _ in works:
+        if error := ended.get():
+            raise error
