@@ -11,6 +11,7 @@ from tests.benchmarks.markdown import filled, table_text
 from tests.benchmarks.truth.abreast import ABREAST
 from tests.benchmarks.truth.paths import TruthPath, path_of
 from tests.benchmarks.truth.results import Advised, Done, Results
+from tests.benchmarks.truth.running import COUNTED_S, RTTS, START_S
 from tests.benchmarks.truth.summary import DIFFERENT, FULL, Outcome, outcomes, share
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine
@@ -55,7 +56,9 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "advised settings, the default and a sweep of nine settings of TCP are run for "
                 "long: TCP by `iperf3` from a shell, because the lines of file transfer tools can "
                 "express neither the congestion control nor an end of the network without disks; "
-                "UDT by advisor's own sender and receiver, since iperf3 has none. Lines of "
+                "UDT by advisor's own sender and receiver, since iperf3 has none. Of a long run "
+                f"the first {START_S:g} s are left out and {COUNTED_S:g} s count, each at least "
+                f"{RTTS} round trips. Lines of "
                 "`globus-url-copy` are not run here; [benchmarks-disk.md](benchmarks-disk.md) "
                 'does that. "before" is an earlier version, on the same labs.'
             ),

@@ -23,6 +23,10 @@ from tests.benchmarks.wan.running import say
 
 THIS: Final = "this"
 _SESSION_AT_MOST_S: Final = 600.0
+START_S, COUNTED_S, RTTS = 3.0, 6.0, 50
+"""Of a long run: what is left out, what counts, and round trips for each at least. A window that
+slow start left too large comes down, and cubic's comes back after its first loss, in tens of them.
+"""
 _SESSION_WEIGHT: Final = 0.75
 """One at a time, beside long runs on slow paths."""
 
@@ -142,7 +146,7 @@ class _Runs:
         return bps
 
     def _bps(self, transport: str, setting: Setting) -> float:
-        start_s, counted_s = self._case.long_start_s, max(5.0, 16 * self._case.rtt_s)
+        start_s, counted_s = (max(s, RTTS * self._case.rtt_s) for s in (START_S, COUNTED_S))
         if transport == "tcp":
             return self._lab.iperf3(
                 str(setting["congestion"]),
