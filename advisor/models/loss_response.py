@@ -90,12 +90,14 @@ class LongRun(msgspec.Struct, frozen=True, kw_only=True):
     """The rate in bit/s that the losses seen allow in the long run, whatever the path could carry.
 
     `error`: its standard error, as a logarithm. `memory`: the fraction that is left of the
-    difference between the windows after slow start and those in the long run.
+    difference between the windows after slow start and those in the long run. `least_error`: what
+    no rate that the probe shows can lower the error to.
     """
 
     rate_bps: float
     error: float
     memory: float
+    least_error: float = 0.0
 
 
 def losses_seen(

@@ -28,6 +28,7 @@ import msgspec
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.sending import LossesSeen, SenderReport
 from advisor.models.loss_response import LongRun, is_growing, is_sustained, long_run, losses_seen
+from advisor.models.overflow_cycles import after_overflow
 
 CLOSE_ENOUGH: Final = 0.05
 """A difference between two parts of a probe that is not worth a distinction: HARP's 5 % (2018,
@@ -255,9 +256,10 @@ def steady_part(
     part = intervals[first:]
     bps = mean_bps = mean_rate_bps(part)
     error = relative_error(pieces, model)
-    highest_bps = _highest([rate for _, rate, _ in blocks])
+    rates = [rate for _, rate, _ in blocks]
+    highest_bps = _highest(rates)
     losses = _losses(blocks, reports, length.rtt_s, part[0].start_s, highest_bps)
-    allowed = long_run(losses, length.rtt_s, highest_bps, mean_bps) if losses else None
+    allowed = _allowed(losses, reports, length.rtt_s, max(rates), highest_bps, mean_bps)
     if allowed is not None and mean_bps > 0:
         bps, error = combined(mean_bps, error, allowed)
     elif is_growing(reports, length.rtt_s):
@@ -314,6 +316,20 @@ def _blocks(intervals: Sequence[Interval], length: ProbeLength) -> list[_Block]:
     return [(piece.end_s, piece.throughput_bps, number) for piece, number in pieces]
 
 
+def _allowed(
+    losses: LossesSeen | None,
+    reports: Sequence[SenderReport],
+    rtt_s: float,
+    peak_bps: float,
+    highest_bps: float,
+    mean_bps: float,
+) -> LongRun | None:
+    if losses is None:
+        return None
+    cycles = after_overflow(reports, losses, rtt_s, peak_bps, highest_bps, mean_bps)
+    return cycles or long_run(losses, rtt_s, highest_bps, mean_bps)
+
+
 def _losses(
     blocks: Sequence[_Block],
     reports: Sequence[SenderReport],
@@ -345,7 +361,8 @@ def combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, fl
     of_mean = error**2 + (allowed.memory * gap) ** 2
     of_allowed = allowed.error**2
     bps = mean_bps * math.exp(gap * of_mean / (of_mean + of_allowed))
-    return bps, math.sqrt(of_mean * of_allowed / (of_mean + of_allowed))
+    error = math.sqrt(of_mean * of_allowed / (of_mean + of_allowed))
+    return bps, max(error, allowed.least_error)
 
 
 def _floor_s(

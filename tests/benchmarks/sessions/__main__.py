@@ -180,8 +180,9 @@ def page_text(rows: list[Row], numbers: range, kind: str, command: str) -> str:
         ],
     ]
     text = (
-        f"{len(numbers)} simulated paths ({kind}, numbers {numbers[0]} to {numbers[-1]}), drawn at "
-        f"random, one session each for every column: {len(rows)} sessions in all. No network is "
+        f"{len(rows) // len(columns)} simulated paths ({kind}, numbers {numbers[0]} to "
+        f"{numbers[-1]}), drawn at random, one session each for every column: {len(rows)} sessions "
+        "in all. No network is "
         "involved: time is virtual. TCP is played round by round (windows, a queue, losses at "
         "random: tests/unit/advising/played.py), so a probe has a course: slow start, its "
         "overshoot, windows that losses shrink. True is what the same rounds give in the long run. "
@@ -230,14 +231,18 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=40, help="[40]")
     parser.add_argument("--first", type=int, default=1, help="number of the first path [1]")
     parser.add_argument("--kind", choices=_KINDS, default="any", help="[any]")
+    parser.add_argument("--control", help="only paths with this congestion control [all]")
+    parser.add_argument("--most-loss", type=float, default=1.0, help="only paths up to it [all]")
     parser.add_argument("--decides", action="store_true", help="no sessions of a fixed time")
     parser.add_argument("--methods", default="bayes,spsa", help="[bayes,spsa]")
     parser.add_argument("--page", type=Path, help="where the table goes; by default it is printed")
     options = parser.parse_args()
     numbers = range(options.first, options.first + options.paths)
+    paths = {number: _KINDS[options.kind](number) for number in numbers}
     rows = [
-        run(_KINDS[options.kind](number), number, method, decides)
-        for number in numbers
+        run(path, number, method, decides)
+        for number, path in paths.items()
+        if options.control in (None, path.control) and path.loss <= options.most_loss
         for method in options.methods.split(",")
         for decides in (_MODES if not options.decides else (True,))
     ]

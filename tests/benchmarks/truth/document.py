@@ -9,9 +9,8 @@ from typing import Final
 
 from tests.benchmarks.markdown import filled, table_text
 from tests.benchmarks.truth.abreast import ABREAST
-from tests.benchmarks.truth.paths import TruthPath, path_of
+from tests.benchmarks.truth.paths import COMING_DOWN_S, LONG_RUN_S, RTTS, TruthPath, path_of
 from tests.benchmarks.truth.results import Advised, Done, Results
-from tests.benchmarks.truth.running import COUNTED_S, RTTS, START_S
 from tests.benchmarks.truth.summary import DIFFERENT, FULL, Outcome, outcomes, share
 from tests.benchmarks.wan.hosts import Trouble
 from tests.benchmarks.wan.results import Late, Machine
@@ -57,8 +56,10 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "long: TCP by `iperf3` from a shell, because the lines of file transfer tools can "
                 "express neither the congestion control nor an end of the network without disks; "
                 "UDT by advisor's own sender and receiver, since iperf3 has none. Of a long run "
-                f"the first {START_S:g} s are left out and {COUNTED_S:g} s count, each at least "
-                f"{RTTS} round trips. Lines of "
+                f"the first {LONG_RUN_S[0]:g} s are left out and {LONG_RUN_S[1]:g} s count; with "
+                f"reno, and with cubic where packets are lost, {COMING_DOWN_S[0]:g} s and "
+                f"{COMING_DOWN_S[1]:g} s, since windows take longer to come down to what the "
+                f"losses allow; each at least {RTTS} round trips. Lines of "
                 "`globus-url-copy` are not run here; [benchmarks-disk.md](benchmarks-disk.md) "
                 'does that. "before" is an earlier version, on the same labs.'
             ),
@@ -66,12 +67,12 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "Where others use the path, the nine settings are run in random order. Where "
                 f"nobody does, the sweep ends at a setting that reaches {FULL:.0%} of what the "
                 "path can carry, since no other could be better by more than the rest. The advised "
-                "setting and the default are run twice, and so is the best of the sweep where it "
-                "was ahead of them, since the best of single runs is one that was lucky. UDT is "
-                f"run for long where TCP leaves it more than {DIFFERENT:.0%} to gain, and where it "
-                "was advised: only there can the choice of TCP be wrong. One session runs at a "
-                f"time; up to {ABREAST} slow paths share the machine meanwhile, for their long "
-                "runs, and a fast path has it alone."
+                "setting is run twice, and so is the best of the sweep where it was ahead of it, "
+                "since the best of single runs is one that was lucky. UDT is run for long where "
+                f"TCP leaves it more than {DIFFERENT:.0%} to gain, and where it was advised: only "
+                "there can the choice of TCP be wrong. One session runs at a time; up to "
+                f"{ABREAST} slow paths share the machine meanwhile, for their long runs, and a "
+                "fast path has it alone."
             ),
         ]
     )

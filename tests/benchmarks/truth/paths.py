@@ -21,8 +21,13 @@ _BUFFERS: Final = ("256KiB", "1MiB", "4MiB", "16MiB", "64MiB")
 MIB: Final = 2**20
 
 _SMALL_MTU: Final = 1500
-_WHOLE_SMALL_BPS, _WHOLE_BPS = 600e6, 1200e6
-"""Paths that add up to this, in packets of 1500 and of 9000 bytes, leave the emulator a core."""
+_WHOLE_SMALL_BPS, _WHOLE_BPS = 900e6, 1800e6
+"""Paths that add up to this, in packets of 1500 and of 9000 bytes, leave a core idle most of the
+time."""
+
+LONG_RUN_S, COMING_DOWN_S, RTTS = (3.0, 6.0), (12.0, 8.0), 50
+"""What is left out of a long run, and what counts; the same where windows take long to come down to
+what the losses allow, or to come back; and round trips for each at least."""
 
 _HEADERS_BYTES: Final = 52
 """Of IPv4 and TCP with timestamps, in each packet."""
@@ -41,6 +46,14 @@ class TruthPath:
     def full_bps(self) -> float:
         """What TCP's payload comes to where the path is full and nobody else uses it."""
         return self.rate_bps * (self.mtu - _HEADERS_BYTES) / self.mtu
+
+    @property
+    def long_run_s(self) -> tuple[float, float]:
+        """Of a long run: what is left out, and what counts, in seconds."""
+        comes_down = self.case.control == "reno" or (self.case.control == "cubic" and self.loss > 0)
+        left_out_s, counted_s = COMING_DOWN_S if comes_down else LONG_RUN_S
+        least_s = RTTS * self.case.rtt_s
+        return max(left_out_s, least_s), max(counted_s, least_s)
 
     @property
     def weight(self) -> float:

@@ -23,10 +23,6 @@ from tests.benchmarks.wan.running import say
 
 THIS: Final = "this"
 _SESSION_AT_MOST_S: Final = 600.0
-START_S, COUNTED_S, RTTS = 3.0, 6.0, 50
-"""Of a long run: what is left out, what counts, and round trips for each at least. A window that
-slow start left too large comes down, and cubic's comes back after its first loss, in tens of them.
-"""
 _SESSION_WEIGHT: Final = 0.75
 """One at a time, beside long runs on slow paths."""
 
@@ -132,7 +128,8 @@ class _Runs:
     """The long runs on a path."""
 
     def __init__(self, lab: Lab, path: TruthPath, results: Results, taken: _Taken) -> None:
-        self._lab, self._case, self._results, self._taken = lab, path.case, results, taken
+        self._lab, self._path, self._case = lab, path, path.case
+        self._results, self._taken = results, taken
         self._counts: Counter[str] = Counter()
 
     def run(self, transport: str, setting: Setting) -> float:
@@ -146,7 +143,7 @@ class _Runs:
         return bps
 
     def _bps(self, transport: str, setting: Setting) -> float:
-        start_s, counted_s = (max(s, RTTS * self._case.rtt_s) for s in (START_S, COUNTED_S))
+        start_s, counted_s = self._path.long_run_s
         if transport == "tcp":
             return self._lab.iperf3(
                 str(setting["congestion"]),

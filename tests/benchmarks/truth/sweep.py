@@ -25,7 +25,7 @@ _SWEPT: Final = (
 def run_sweep(
     path: TruthPath, advised: Sequence[Chosen], run: Callable[[str, Setting], float]
 ) -> list[str]:
-    """Run the sweep, the advised settings and the default, these two twice; the sweep's keys.
+    """Run the sweep, the default, and the advised settings twice; the sweep's keys.
 
     In random order where others use the path, so their load affects all alike. Where nobody does,
     with the fewest streams first, and the sweep ends at a setting that fills the path: no other
@@ -34,19 +34,20 @@ def run_sweep(
     that was lucky. `run`: the rate in bit/s.
     """
     swept: dict[str, tuple[float, Chosen]] = {}
+    # The default is one of these.
     for setting in _settings(path):
         bps = run("tcp", setting)
         swept[key_of("tcp", setting)] = bps, ("tcp", setting)
         if bps >= FULL * path.full_bps and not path.case.load_streams:
             break
     best_bps, best = max(swept.values(), key=lambda each: each[0])
-    again = {key_of(*each): each for each in (*advised, ("tcp", _default(path.case)))}
+    again = {key_of(*each): each for each in advised}
     reached_bps = {
         key: swept[key][0] if key in swept else run(*each) for key, each in again.items()
     }
     if best_bps < path.full_bps / (1 + DIFFERENT):
         run("udt", _large_udt(path))
-    if any(reached_bps[key_of(*each)] < best_bps for each in advised):
+    if any(bps < best_bps for bps in reached_bps.values()):
         again[key_of(*best)] = best
     for key in random.Random(path.case.key).sample(sorted(again), len(again)):
         run(*again[key])
