@@ -28,6 +28,8 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import (
+    AUTOMATIC,
+    BUFFER,
     Setting,
     SettingKey,
     Space,
@@ -56,6 +58,12 @@ _LIKELY: Final = 0.5
 _NEAR: Final = 0.05
 _MORE_FLOWS: Final = 1.5
 """Flows that limit themselves reach so many times the rate if there are so many times as many."""
+
+_WIDE_CHANCE: Final = 0.5
+"""The chance that one flow with the largest buffer is as fast as many with the kernel's own, where
+nothing speaks against it."""
+_HELD_BACK: Final = math.log(2)
+"""What one flow lacks at least of the rate of many, as a log rate, where its window limits it."""
 
 _OTHER_TRANSPORT_ERROR: Final = 0.05
 
@@ -267,21 +275,49 @@ class Standing:
         response = self.responses.get(chosen.group) if chosen else None
         if chosen is None or best is None or response is None or best.group != chosen.group:
             return None
+        there = (best.family, best.flows)
+        untried = [
+            *((one, _WIDE_CHANCE) for one in self._wide(chosen, response)),
+            *(
+                (one, response.chance_as_good(one.family, one.flows, there, SAME))
+                for one in self._fewer(chosen)
+            ),
+        ]
+        worth = [
+            (one, chance * OCTAVE_WORTH * math.log2(chosen.flows / one.flows))
+            for one, chance in untried
+        ]
+        return max(worth, key=lambda one: one[1], default=None)
+
+    def _fewer(self, chosen: Place) -> Iterator[Place]:
+        """The unmeasured settings with fewer flows that differ from a measured one in these."""
         flow = self._flow_of(chosen)
-        found: tuple[Place, float] | None = None
         families = {p.family: p for p in self.places if p.group == chosen.group}
         for place in families.values():
             for flows in range(processes_of(chosen.setting), chosen.flows) if flow else ():
-                setting = place.setting | {flow: flows}
-                other = self._place(place.subject, setting)
-                if other.key in self._places:
-                    continue
-                there = (best.family, best.flows)
-                chance = response.chance_as_good(other.family, flows, there, SAME)
-                gain = chance * OCTAVE_WORTH * math.log2(chosen.flows / flows)
-                if found is None or gain > found[1]:
-                    found = (other, gain)
-        return found
+                other = self._place(place.subject, place.setting | {flow: flows})
+                if other.key not in self._places:
+                    yield other
+
+    def _wide(self, chosen: Place, response: Response) -> Iterator[Place]:
+        """One flow with the largest buffer, if the kernel's own may be what holds each flow back.
+
+        Not where one has half of the rate, nor where the path's losses hold it back, nor once that
+        buffer has been measured.
+        """
+        flow, space = self._flow_of(chosen), self._spaces.get(chosen.subject)
+        sizes = [p.upper for p in space.parameters if p.name == BUFFER] if space else []
+        if not flow or not sizes or chosen.setting.get(BUFFER) != AUTOMATIC:
+            return
+        if response.expected(chosen.family, 1) > self._measured(chosen) - _HELD_BACK:
+            return
+        own = [self._rates[place.key] for place in self.places if place.family == chosen.family]
+        if any(probe.losses and probe.losses.cuts for probes in own for probe in probes):
+            return
+        fewest = {BUFFER: sizes[0], flow: processes_of(chosen.setting)}
+        wide = self._place(chosen.subject, chosen.setting | fewest)
+        if wide.flows < chosen.flows and all(p.family != wide.family for p in self.places):
+            yield wide
 
     def faster(self) -> tuple[Place, float] | None:
         """The unmeasured number of flows that is most likely to be faster, and its gain.

@@ -19,6 +19,9 @@ program gets.
 
 SettingKey: TypeAlias = tuple[tuple[str, SettingValue], ...]
 
+BUFFER: Final = "buffer_bytes"
+"""The buffer of each flow at both ends, which holds what is on the way."""
+
 AUTOMATIC: Final = 0
 """The value of an automatic parameter that leaves it to the kernel."""
 

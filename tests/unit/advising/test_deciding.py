@@ -1,11 +1,15 @@
 """Sessions on simulated paths: what they find, and what that costs."""
 
+import functools
 import statistics
 
 import pytest
 
+from advisor.advising.closing import CHEAPER
 from advisor.advising.deciding import record_gain
 from advisor.advising.profiling import CONFIRM
+from advisor.domain.space import Setting
+from tests.unit.advising.played import PlayedPath, PlayedRunner
 from tests.unit.advising.simulated import MIB, SimulatedPath, Told, dataset, simulate
 
 SEEDS = range(3)
@@ -25,6 +29,11 @@ PATHS = (
     SimulatedPath(name="loaded", load=16),
     SimulatedPath(name="slow hosts", rate_bps=1e10, host_bps=3e9, rtt_s=0.01),
     SimulatedPath(name="shallow reno", rate_bps=3e8, rtt_s=0.03, queue=0.1, control="reno"),
+)
+
+
+SmallBuffers = functools.partial(
+    SimulatedPath, name="small buffers", rate_bps=2e8, auto_bytes=MIB // 4
 )
 
 
@@ -93,6 +102,31 @@ async def test_no_more_flows_than_needed() -> None:
     path = SimulatedPath(name="small buffers", auto_bytes=MIB // 4)
     counts = [int(told.setting["streams"]) for told in await sessions(path)]
     assert statistics.median(counts) <= path.cheapest_flows()
+
+
+def tried_wide(told: Told) -> list[Setting]:
+    """The settings of one stream with a buffer of its own that were tried to save flows."""
+    cheaper = [probe.setting for probe in told.probes if probe.label == CHEAPER]
+    return [s for s in cheaper if s["streams"] == 1 and s["buffer_bytes"]]
+
+
+@pytest.mark.asyncio
+async def test_one_stream_with_a_large_buffer_is_tried_instead_of_many() -> None:
+    """The link is full with 16 streams: nothing is faster, so no search follows."""
+    told = await simulate(SmallBuffers(known=True), 1)
+    assert tried_wide(told)
+    assert told.setting["streams"] == 1
+    assert len(told.probes) <= 5
+
+
+@pytest.mark.asyncio
+async def test_a_larger_buffer_is_not_tried_where_it_cannot_help() -> None:
+    lossy = PlayedPath(
+        name="lossy", rate_bps=5e8, rtt_s=0.02, loss=1e-4, control="reno", known=True
+    )
+    told = await simulate(lossy, 1, runner_of=PlayedRunner)
+    assert told.setting["streams"] > 1
+    assert not tried_wide(told)
 
 
 @pytest.mark.asyncio
