@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-ABREAST: Final = 5
+ABREAST: Final = 8
 """Paths at a time at most."""
 
 

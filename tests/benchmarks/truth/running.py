@@ -23,7 +23,7 @@ from tests.benchmarks.wan.running import say
 
 THIS: Final = "this"
 _SESSION_AT_MOST_S: Final = 600.0
-_SESSION_WEIGHT: Final = 0.75
+_SESSION_WEIGHT: Final = 0.6
 """One at a time, beside long runs on slow paths."""
 
 
