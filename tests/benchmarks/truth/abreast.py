@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-ABREAST: Final = 8
+ABREAST: Final = 6
 """Paths at a time at most."""
 
 
