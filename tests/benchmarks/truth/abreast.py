@@ -19,6 +19,13 @@ class Machine:
         self._free = 1.0
         self._changed = threading.Condition()
         self._turn = threading.Lock()
+        self._session = threading.Lock()
+
+    @contextlib.contextmanager
+    def session(self, weight: float) -> Iterator[None]:
+        """Like `taken`, one at a time; who waits for a session holds nobody else up."""
+        with self._session, self.taken(weight):
+            yield
 
     @contextlib.contextmanager
     def taken(self, weight: float) -> Iterator[None]:

@@ -104,16 +104,19 @@ class _Taken:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """For a session: it computes, and UDT's sender keeps a core busy."""
-        with self._machine.taken(max(_SESSION_WEIGHT, self._path.weight)), self._loaded():
+        """For a session, which computes, and for UDT, whose sender keeps a core busy."""
+        with self._machine.session(max(_SESSION_WEIGHT, self._path.weight)), self._loaded():
             yield
 
     @contextlib.contextmanager
     def shared(self, transport: str) -> Iterator[None]:
         """For a long run."""
-        least = 0.0 if transport == "tcp" else _SESSION_WEIGHT
-        with self._machine.taken(max(least, self._path.weight)), self._loaded():
-            yield
+        if transport == "tcp":
+            with self._machine.taken(self._path.weight), self._loaded():
+                yield
+        else:
+            with self.alone():
+                yield
 
     @contextlib.contextmanager
     def _loaded(self) -> Iterator[None]:
