@@ -199,3 +199,20 @@ def test_a_failing_work_ends_the_run() -> None:
 
     with pytest.raises(ValueError, match="broken"):
         run_abreast([lambda: None, fail], at_most=1)
+
+
+def test_after_a_failure_nothing_else_begins() -> None:
+    third, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("broken")
+
+    def slow() -> None:
+        may_end.wait(30)
+        ended.set()
+
+    with pytest.raises(ValueError, match="broken"):
+        run_abreast([slow, fail, third.set], at_most=2)
+    may_end.set()
+    assert ended.wait(30)
+    assert not third.wait(0.2)

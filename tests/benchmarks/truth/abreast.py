@@ -45,8 +45,8 @@ class Machine:
 def run_abreast(works: Sequence[Callable[[], None]], at_most: int) -> None:
     """Begin them in this order, `at_most` at a time.
 
-    An exception of one is raised here once it happens; the others are then left to the program's
-    end.
+    An exception of one is raised here once it happens: no further one begins then, and those that
+    run are left to the program's end. The same holds for a signal.
     """
     waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
     ended: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
@@ -64,6 +64,11 @@ def run_abreast(works: Sequence[Callable[[], None]], at_most: int) -> None:
         waiting.put(work)
     for _ in range(at_most):
         threading.Thread(target=worker, daemon=True).start()
-    for _ in works:
-        if error := ended.get():
-            raise error
+    try:
+        for _ in works:
+            if error := ended.get():
+                raise error
+    finally:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
