@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-ABREAST: Final = 6
+ABREAST: Final = 4
 """Paths at a time at most."""
 
 
@@ -19,13 +19,6 @@ class Machine:
         self._free = 1.0
         self._changed = threading.Condition()
         self._turn = threading.Lock()
-        self._session = threading.Lock()
-
-    @contextlib.contextmanager
-    def session(self, weight: float) -> Iterator[None]:
-        """Like `taken`, one at a time; who waits for a session holds nobody else up."""
-        with self._session, self.taken(weight):
-            yield
 
     @contextlib.contextmanager
     def taken(self, weight: float) -> Iterator[None]:

@@ -70,9 +70,8 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 "setting is run twice, and so is the best of the sweep where it was ahead of it, "
                 "since the best of single runs is one that was lucky. UDT is run for long where "
                 f"TCP leaves it more than {DIFFERENT:.0%} to gain, and where it was advised: only "
-                "there can the choice of TCP be wrong. One session runs at a time; up to "
-                f"{ABREAST} slow paths share the machine meanwhile, for their long runs, and a "
-                "fast path has it alone."
+                "there can the choice of TCP be wrong. A session has the machine alone; for long "
+                f"runs up to {ABREAST} slow paths share it."
             ),
         ]
     )

@@ -21,7 +21,7 @@ _BUFFERS: Final = ("256KiB", "1MiB", "4MiB", "16MiB", "64MiB")
 MIB: Final = 2**20
 
 _SMALL_MTU: Final = 1500
-_WHOLE_SMALL_BPS, _WHOLE_BPS = 2e9, 4e9
+_WHOLE_SMALL_BPS, _WHOLE_BPS = 1e9, 2e9
 """Paths that add up to this, in packets of 1500 and of 9000 bytes, leave a core idle most of the
 time."""
 

@@ -23,8 +23,6 @@ from tests.benchmarks.wan.running import say
 
 THIS: Final = "this"
 _SESSION_AT_MOST_S: Final = 600.0
-_SESSION_WEIGHT: Final = 0.7
-"""One at a time, beside long runs on slow paths."""
 
 
 def run_path(
@@ -104,19 +102,16 @@ class _Taken:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """For a session, which computes, and for UDT, whose sender keeps a core busy."""
-        with self._machine.session(max(_SESSION_WEIGHT, self._path.weight)), self._loaded():
+        """For a session: beside others it finds busy hosts, and advises for them."""
+        with self._machine.taken(1), self._loaded():
             yield
 
     @contextlib.contextmanager
     def shared(self, transport: str) -> Iterator[None]:
-        """For a long run."""
-        if transport == "tcp":
-            with self._machine.taken(self._path.weight), self._loaded():
-                yield
-        else:
-            with self.alone():
-                yield
+        """For a long run. The sender of UDT keeps a core busy."""
+        weight = self._path.weight if transport == "tcp" else 1
+        with self._machine.taken(weight), self._loaded():
+            yield
 
     @contextlib.contextmanager
     def _loaded(self) -> Iterator[None]:
