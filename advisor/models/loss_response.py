@@ -29,7 +29,7 @@ _NOT_FULL: Final = 0.7
 """The queue counts as not full when the RTT has risen by less than this fraction of its largest
 rise."""
 
-_RISE: Final = 0.03
+RISE: Final = 0.03
 """The rise of the RTT, as a fraction, from which on a queue can be seen at all."""
 
 _OVERFLOW: Final = 0.02
@@ -174,7 +174,7 @@ def _told(
     rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
     # The RTT falls at once after a cut: the one before it tells whether the queue was full.
     not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
-    has_queue = bool(rtts_s) and max(rtts_s) > (1 + _RISE) * min(rtts_s)
+    has_queue = bool(rtts_s) and max(rtts_s) > (1 + RISE) * min(rtts_s)
     cuts = segments = uncut = 0
     is_first, repaired_s = True, 0.0
     for (earlier, before), (report, now) in itertools.pairwise(states):
@@ -211,12 +211,17 @@ def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
     before = next((state for r, state in reversed(states) if r.t_s <= since_s), None)
     if before is None or now.cuts > before.cuts or before.starting:
         return False
+    least_s = min((r.rtt_s for r, _ in states if r.rtt_s), default=0.0)
+    has_queue = (last.rtt_s or 0.0) > (1 + RISE) * least_s
+    has_grown = now.window_bytes > _GROWTH * before.window_bytes
+    return has_grown and not has_waited(before, now) and not has_queue
+
+
+def has_waited(before: SendingState, now: SendingState) -> bool:
+    """Whether something else than their windows held the streams back in between."""
     waited_s = now.receiver_limited_s + now.buffer_limited_s
     waited_s -= before.receiver_limited_s + before.buffer_limited_s
-    is_limited = waited_s > _WAITED * (now.busy_s - before.busy_s)
-    least_s = min((r.rtt_s for r, _ in states if r.rtt_s), default=0.0)
-    has_queue = (last.rtt_s or 0.0) > (1 + _RISE) * least_s
-    return now.window_bytes > _GROWTH * before.window_bytes and not is_limited and not has_queue
+    return waited_s > _WAITED * (now.busy_s - before.busy_s)
 
 
 def is_sustained(

@@ -20,17 +20,11 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from advisor.domain.sending import LossesSeen, SenderReport, SendingState
-from advisor.models.loss_response import LongRun
+from advisor.domain.sending import LossesSeen, SenderReport
+from advisor.models.loss_response import RISE, LongRun, has_waited
 
 _KEPT: Final = 0.5
 _HORIZON_S: Final = 60.0
-
-_RISE: Final = 0.03
-"""The rise of the RTT, as a fraction, from which on a queue can be seen at all."""
-
-_WAITED: Final = 0.1
-"""The share of the time that streams may wait for the receiver or the buffer and still grow."""
 
 _ENOUGH_CYCLES: Final = 2
 """Over so many the mean is what it will be."""
@@ -73,7 +67,7 @@ def after_overflow(
     if cycles >= _ENOUGH_CYCLES:
         return None
     since = [(r, r.state) for r in reports if r.state and not r.state.starting][1:]
-    if len(since) < 2 or _is_limited([state for _, state in since]):
+    if len(since) < 2 or has_waited(since[0][1], since[-1][1]):
         return None
     queue = max(0.0, max((r.rtt_s / rtt_s - 1 for r in reports if r.rtt_s), default=0.0))
     share = cycle_mean(queue, losses.streams)
@@ -82,7 +76,7 @@ def after_overflow(
     full_bps = [
         state.window_bytes * 8 / r.rtt_s
         for r, state in since
-        if r.rtt_s and r.rtt_s > (1 + _RISE) * rtt_s
+        if r.rtt_s and r.rtt_s > (1 + RISE) * rtt_s
     ]
     capacity_bps, error = max(highest_bps, mean_bps), _MODEL_ERROR
     if full_bps:
@@ -110,11 +104,3 @@ def _mean_ahead(now_bps: float, capacity_bps: float, share: float, growth_bps: f
     grown_bps = now_bps + growth_bps * growing_s / 2
     cycling_s = _HORIZON_S - growing_s
     return (growing_s * grown_bps + cycling_s * share * capacity_bps) / _HORIZON_S
-
-
-def _is_limited(states: Sequence[SendingState]) -> bool:
-    """Whether something else than their windows held the streams back."""
-    first, last = states[0], states[-1]
-    waited_s = last.receiver_limited_s + last.buffer_limited_s
-    waited_s -= first.receiver_limited_s + first.buffer_limited_s
-    return waited_s > _WAITED * (last.busy_s - first.busy_s)
