@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.truth.abreast import Machine, run_abreast
+from tests.benchmarks.truth.abreast import Capacity, run_abreast
 from tests.benchmarks.truth.document import document_text, write_document
 from tests.benchmarks.truth.paths import NAMED, TruthPath, path_of, random_path
 from tests.benchmarks.truth.results import Advised, Done, Results, Truth
@@ -178,11 +178,11 @@ def test_the_best_of_the_sweep_is_repeated_where_it_was_ahead() -> None:
 
 
 def test_works_share_the_machine_as_far_as_it_goes() -> None:
-    machine, beside, most = Machine(), [0.0], [0.0]
+    capacity, beside, most = Capacity(), [0.0], [0.0]
     together = threading.Barrier(2, timeout=30)
 
     def work(weight: float) -> None:
-        with machine.taken(weight):
+        with capacity.taken(weight):
             beside[0] += weight
             most[0] = max(most[0], beside[0])
             if weight < 1:

@@ -12,7 +12,7 @@ ABREAST: Final = 4
 """Paths at a time at most."""
 
 
-class Machine:
+class Capacity:
     """What is free of the machine. One waits at a time, so small work does not overtake large."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.benchmarks.command import run_bench
-from tests.benchmarks.truth.abreast import ABREAST, Machine, run_abreast
+from tests.benchmarks.truth.abreast import ABREAST, Capacity, run_abreast
 from tests.benchmarks.truth.document import write_document
 from tests.benchmarks.truth.paths import MOST_BPS, NAMED, TruthPath, random_path
 from tests.benchmarks.truth.results import Results
@@ -57,12 +57,12 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
     if options.only:
         paths = [path for path in paths if path.case.key in options.only.split(",")]
     results.add(this_machine(quick=False, module="tests.benchmarks.truth"))
-    machine = Machine()
+    capacity = Capacity()
     with own_folder() as folder:
 
         def work(path: TruthPath) -> None:
             try:
-                run_path(folder, path, versions, results, machine)
+                run_path(folder, path, versions, results, capacity)
             except Trouble as trouble:
                 say(f"  ({path.case.key}) left out for now: {trouble}")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.benchmarks.truth.abreast import Machine
+from tests.benchmarks.truth.abreast import Capacity
 from tests.benchmarks.truth.paths import TruthPath
 from tests.benchmarks.truth.results import Advised, Done, Results, Truth
 from tests.benchmarks.truth.sweep import default_key, run_sweep
@@ -30,7 +30,7 @@ def run_path(
     path: TruthPath,
     versions: Mapping[str, Path | None],
     results: Results,
-    machine: Machine,
+    capacity: Capacity,
 ) -> None:
     """All of a path in one go, unless it is done. `versions`: checkouts by name."""
     case = path.case
@@ -38,12 +38,11 @@ def run_path(
         return
     say(f"({case.key}) {case.title}")
     with Lab(folder, case, seed=1, name=f"truth-{case.key}") as lab:
-        taken = _Taken(lab, path, machine)
-        with taken.alone():
-            advised = [
-                _session(lab, case, name, checkout, results) for name, checkout in versions.items()
-            ]
-        runs = _Runs(lab, path, results, taken)
+        advised = [
+            _known(case, name, results) or _session(lab, case, name, checkout, results, capacity)
+            for name, checkout in versions.items()
+        ]
+        runs = _Runs(lab, path, results, capacity)
         chosen = [(one.transport, one.setting) for one in advised if one.setting]
         swept = run_sweep(path, chosen, runs.run)
         results.add(Done(case=case.key, default=default_key(case), swept=swept))
@@ -51,20 +50,28 @@ def run_path(
             results.add(Late(case=case.key, part="all", p99_s=late[0], most_s=late[1]))
 
 
-def _session(
-    lab: Lab, case: Case, version: str, checkout: Path | None, results: Results
-) -> Advised:
+def _known(case: Case, version: str, results: Results) -> Advised | None:
     known = [a for a in results.all(Advised, case.key) if a.version == version]
-    if known:
-        return known[-1]
-    before, began_s = lab.sent_bytes(), time.monotonic()
-    with tempfile.TemporaryDirectory() as store:
+    return known[-1] if known else None
+
+
+def _session(
+    lab: Lab,
+    case: Case,
+    version: str,
+    checkout: Path | None,
+    results: Results,
+    capacity: Capacity,
+) -> Advised:
+    # Beside others it finds busy hosts, and advises for them.
+    with _measuring(lab, capacity, 1), tempfile.TemporaryDirectory() as store:
+        before, began_s = lab.sent_bytes(), time.monotonic()
         events, _ = lab.advisor(
             *("advise", lab.endpoint, "--seed", "1", "--measure", "--store", store),
             timeout_s=_SESSION_AT_MOST_S,
             checkout=checkout,
         )
-    seconds = time.monotonic() - began_s
+        seconds, sent_bytes = time.monotonic() - began_s, lab.sent_bytes() - before
     last: dict[str, Any] = events[-1] if events else {}
     gain = last.get("gain")
     line = Advised(
@@ -78,7 +85,7 @@ def _session(
         gain=(gain["value"], *gain["interval"]) if isinstance(gain, dict) else _flat(gain),
         probes=sum(e["event"] == "probe_ended" for e in events),
         seconds=seconds,
-        sent_bytes=lab.sent_bytes() - before,
+        sent_bytes=sent_bytes,
         ended=[e["reason"] for e in events if e["event"] == "stage_ended"],
     )
     results.add(line)
@@ -94,46 +101,31 @@ def _flat(gain: Any) -> tuple[float, float, float] | None:
     return (gain[0], *gain[1]) if gain else None
 
 
-class _Taken:
-    """What this path's measurements take of the machine; its load is on only meanwhile."""
-
-    def __init__(self, lab: Lab, path: TruthPath, machine: Machine) -> None:
-        self._lab, self._path, self._machine = lab, path, machine
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """For a session: beside others it finds busy hosts, and advises for them."""
-        with self._machine.taken(1), self._loaded():
-            yield
-
-    @contextlib.contextmanager
-    def shared(self, transport: str) -> Iterator[None]:
-        """For a long run. The sender of UDT keeps a core busy."""
-        weight = self._path.weight if transport == "tcp" else 1
-        with self._machine.taken(weight), self._loaded():
-            yield
-
-    @contextlib.contextmanager
-    def _loaded(self) -> Iterator[None]:
-        self._lab.load(True)
+@contextlib.contextmanager
+def _measuring(lab: Lab, capacity: Capacity, weight: float) -> Iterator[None]:
+    """With so much of the machine, and the path's load on meanwhile."""
+    with capacity.taken(weight):
+        lab.load(True)
         try:
             yield
         finally:
-            self._lab.load(False, settle_s=0)
+            lab.load(False, settle_s=0)
 
 
 class _Runs:
     """The long runs on a path."""
 
-    def __init__(self, lab: Lab, path: TruthPath, results: Results, taken: _Taken) -> None:
+    def __init__(self, lab: Lab, path: TruthPath, results: Results, capacity: Capacity) -> None:
         self._lab, self._path, self._case = lab, path, path.case
-        self._results, self._taken = results, taken
+        self._results, self._capacity = results, capacity
         self._counts: Counter[str] = Counter()
 
     def run(self, transport: str, setting: Setting) -> float:
         """Run it for long and store it; its rate in bit/s."""
         key = key_of(transport, setting)
-        with self._taken.shared(transport):
+        # The sender of UDT keeps a core busy.
+        weight = self._path.weight if transport == "tcp" else 1
+        with _measuring(self._lab, self._capacity, weight):
             bps = self._bps(transport, setting)
         self._results.add(Truth(case=self._case.key, key=key, repeat=self._counts[key], bps=bps))
         self._counts[key] += 1

@@ -1,12 +1,11 @@
 """Reno on paths that lose nothing but what overflows the queue, played in rounds."""
 
+import functools
 import math
-from collections.abc import Sequence
 
 import msgspec
 import pytest
 
-from advisor.domain.sending import LossesSeen, SenderReport
 from advisor.models.loss_response import LongRun, losses_seen
 from advisor.models.overflow_cycles import after_overflow, cycle_mean
 from advisor.models.steadiness import probe_length, steady_part
@@ -16,6 +15,7 @@ from tests.unit.models.test_long_run import Both, mean_bps, probed
 _SHORT, _LONG = (127e6, 0.0133), (3e8, 0.1)
 
 
+@functools.cache
 def transfer(
     path: tuple[float, float], streams: int, queue: float, rounds: int = 3000, seed: int = 1
 ) -> Both:
@@ -71,11 +71,9 @@ def told(both: Both, **changed: object) -> LongRun | None:
     rtt_s = _SHORT[1]
     losses = losses_seen(reports, lambda _: 1e8, rtt_s, 0.5, 1e8)
     assert losses is not None
-    return _told(reports, msgspec.structs.replace(losses, cuts=0, **changed), mean_bps(intervals))
-
-
-def _told(reports: Sequence[SenderReport], losses: LossesSeen, bps: float) -> LongRun | None:
-    return after_overflow(reports, losses, _SHORT[1], bps, bps, bps)
+    bps = mean_bps(intervals)
+    losses = msgspec.structs.replace(losses, cuts=0, **changed)
+    return after_overflow(reports, losses, rtt_s, bps, bps, bps)
 
 
 def test_only_reno_s_own_overflows_count() -> None:
