@@ -4,6 +4,9 @@ from typing import Annotated
 
 import msgspec
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Some = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+
 
 class SendingState(msgspec.Struct, frozen=True, kw_only=True):
     """The streams of a probe at one moment; figures are sums over them unless said otherwise.
@@ -17,19 +20,15 @@ class SendingState(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     congestion: str
-    streams: int
-    window_bytes: int
-    starting: int
-    cuts: int
-    sent_segments: int
-    segment_bytes: int
+    streams: _Some
+    window_bytes: _Count
+    starting: _Count
+    cuts: _Count
+    sent_segments: _Count
+    segment_bytes: _Count
     busy_s: float = 0.0
     receiver_limited_s: float = 0.0
     buffer_limited_s: float = 0.0
-
-
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
-_Some = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
 class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +37,10 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     `cuts`: how often a loss that no full queue explains has lowered a stream's threshold, among
     `segments` sent in the time in which none was full. `uncut_segments`: sent in other time in
     which nothing was cut. `all_cuts`: of whatever cause, and `later_cuts` of them after start-up.
-    `streams`, `segment_bytes`, `congestion`: of the sender.
+    `full_window_bytes`: the congestion windows with which start-up ended, if the rate stayed at its
+    highest after it, as on a full path, else 0. `window_limited`: whether it is known that neither
+    the receiver nor the send buffer limited the rate then. `streams`, `segment_bytes`,
+    `congestion`: of the sender.
     """
 
     congestion: str
@@ -49,6 +51,8 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     uncut_segments: _Count
     all_cuts: _Count
     later_cuts: _Count
+    full_window_bytes: _Count = 0
+    window_limited: bool = False
 
 
 class SenderReport(msgspec.Struct, frozen=True, kw_only=True):

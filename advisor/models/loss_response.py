@@ -42,6 +42,9 @@ _RECOVERY_ROUND_TRIPS: Final = 8
 _RECOVERY_S: Final = 0.3
 """After such a loss: the time in which it is repaired."""
 
+_FLAT: Final = 0.95
+"""A mean rate above this fraction of the highest one shows no decline."""
+
 _GROWTH_ROUND_TRIPS: Final = 6
 _GROWTH: Final = 1.1
 """A window that grows by this factor within so many round trips is not at its limit yet."""
@@ -90,13 +93,15 @@ class LongRun(msgspec.Struct, frozen=True, kw_only=True):
     """The rate in bit/s that the losses seen allow in the long run, whatever the path could carry.
 
     `error`: its standard error, as a logarithm. `memory`: the fraction that is left of the
-    difference between the windows after slow start and those in the long run. `least_error`: what
-    no rate that the probe shows can lower the error to.
+    difference between the windows after slow start and those in the long run. `windows_bps`: where
+    the rate did not follow them, what the windows after slow start would carry, else 0.
+    `least_error`: what no rate that the probe shows can lower the error to.
     """
 
     rate_bps: float
     error: float
     memory: float
+    windows_bps: float = 0.0
     least_error: float = 0.0
 
 
@@ -116,6 +121,7 @@ def losses_seen(
     if len(states) < 2 or not answers(states[-1][1].congestion):
         return None
     state = states[-1][1]
+    earlier = [state for report, state in states if report.t_s <= start_up_s]
     cuts, segments, uncut = _told(states, rate_at, rtt_s, highest_bps)
     return LossesSeen(
         congestion=state.congestion,
@@ -125,7 +131,13 @@ def losses_seen(
         segments=segments,
         uncut_segments=uncut,
         all_cuts=state.cuts,
-        later_cuts=_cuts_since(states, start_up_s),
+        later_cuts=_since(earlier[-1], state)[0] if earlier else state.cuts,
+        full_window_bytes=earlier[-1].window_bytes
+        if earlier and _is_flat(states, start_up_s, rate_at, highest_bps)
+        else 0,
+        window_limited=bool(earlier)
+        and state.busy_s > earlier[-1].busy_s
+        and not has_waited(earlier[-1], state),
     )
 
 
@@ -160,7 +172,16 @@ def allowed_at(loss: float, probe: LossesSeen, rtt_s: float, highest_bps: float)
         rate_bps=min(highest_bps, probe.streams * window_bits / rtt_s),
         error=_FORMULA_ERROR,
         memory=control.kept ** (probe.later_cuts / probe.streams),
+        windows_bps=probe.full_window_bytes * 8 / rtt_s,
     )
+
+
+def _is_flat(
+    states: Sequence[_Seen], since_s: float, rate_at: Callable[[float], float], highest_bps: float
+) -> bool:
+    """Whether the rate has stayed at its highest since then: it did not follow the windows."""
+    rates_bps = [rate_at(report.t_s) for report, _ in states if report.t_s > since_s]
+    return math.fsum(rates_bps) > _FLAT * highest_bps * len(rates_bps)
 
 
 def _told(
@@ -179,23 +200,41 @@ def _told(
     is_first, repaired_s = True, 0.0
     for (earlier, before), (report, now) in itertools.pairwise(states):
         lost = (report.retransmits or 0) - (earlier.retransmits or 0)
-        # Where slow start overfills the queue, much is lost at once: a single loss is none.
         is_starting = is_first and before.starting > 0
-        is_overflow = is_starting and lost >= _AT_ONCE * max(1, now.cuts - before.cuts)
-        if is_overflow or lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
+        is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
+        new_cuts, sent = _since(before, now)
+        if _is_overflow(before, now, lost, is_starting, has_queue and is_full):
             is_first = False
             repaired_s = report.t_s + max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
         if report.t_s <= repaired_s:
             continue
         # Before the loss: behind the hole that it leaves, nothing is delivered.
         is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
-        is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
         if is_starting or (is_below if not has_queue else not is_full):
-            cuts += now.cuts - before.cuts
-            segments += now.sent_segments - before.sent_segments
-        elif now.cuts == before.cuts:
-            uncut += now.sent_segments - before.sent_segments
+            cuts += new_cuts
+            segments += sent
+        elif not new_cuts:
+            uncut += sent
     return cuts, segments, uncut
+
+
+def _since(before: SendingState, now: SendingState) -> tuple[int, int]:
+    """The cuts and the segments in between. What an end reports need not make sense."""
+    return max(0, now.cuts - before.cuts), max(0, now.sent_segments - before.sent_segments)
+
+
+def _is_overflow(
+    before: SendingState, now: SendingState, lost: int, is_starting: bool, has_full_queue: bool
+) -> bool:
+    """Whether the streams themselves have overfilled the queue in between.
+
+    Much is then lost at once; in slow start more than once a stream, or by most streams of many.
+    """
+    if lost >= _AT_ONCE and lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
+        return True
+    cuts, _ = _since(before, now)
+    by_most = has_full_queue and cuts >= max(_AT_ONCE, now.streams / 2)
+    return is_starting and (by_most or lost >= _AT_ONCE * max(1, cuts))
 
 
 def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
@@ -246,8 +285,3 @@ def is_sustained(
     loss = min(1.0, (cuts + 1 + math.sqrt(cuts + 1)) / segments)
     window_bits = control.window(loss, rtt_s) * now.segment_bytes * 8
     return now.streams * window_bits / rtt_s >= mean_bps
-
-
-def _cuts_since(states: Sequence[_Seen], since_s: float) -> int:
-    before = next((state.cuts for report, state in reversed(states) if report.t_s <= since_s), 0)
-    return states[-1][1].cuts - before

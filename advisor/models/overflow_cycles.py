@@ -73,20 +73,18 @@ def after_overflow(
     share = cycle_mean(queue, losses.streams)
     if share >= 1:
         return None
-    full_bps = [
+    standing_bps = [
         state.window_bytes * 8 / r.rtt_s
         for r, state in since
         if r.rtt_s and r.rtt_s > (1 + RISE) * rtt_s
     ]
     capacity_bps, error = max(highest_bps, mean_bps), _MODEL_ERROR
-    if full_bps:
-        capacity_bps = max(capacity_bps, min(median(full_bps), peak_bps))
+    if standing_bps:
+        capacity_bps = max(capacity_bps, min(median(standing_bps), peak_bps))
     elif cycles >= 1:
         return None
     else:
-        # No queue stood: the path may carry as much as the windows before they were halved.
-        most_bps = max(capacity_bps, mean_bps / _KEPT / (1 + queue))
-        error = math.hypot(error, math.log(most_bps / capacity_bps) / math.sqrt(12))
+        error = math.hypot(error, _unseen_error(capacity_bps, mean_bps, queue))
     growth_bps = losses.streams * losses.segment_bytes * 8 / rtt_s**2
     error, memory = math.hypot(error, (1 - share) / 2), _KEPT**cycles
     return LongRun(
@@ -95,6 +93,15 @@ def after_overflow(
         memory=memory,
         least_error=memory * error,
     )
+
+
+def _unseen_error(seen_bps: float, mean_bps: float, queue: float) -> float:
+    """How far the capacity may be above what was seen where no queue stood, as a logarithm.
+
+    The path may carry as much as the windows before they were halved; evenly spread up to there.
+    """
+    most_bps = max(seen_bps, mean_bps / _KEPT / (1 + queue))
+    return math.log(most_bps / seen_bps) / math.sqrt(12)
 
 
 def _mean_ahead(now_bps: float, capacity_bps: float, share: float, growth_bps: float) -> float:

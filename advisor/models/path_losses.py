@@ -5,9 +5,11 @@ windows stand where slow start left them: it shows 560 Mbit/s of a path that giv
 cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they tell of
 the loss rate is a posterior: before any probe the path loses nothing with probability 0.9, or else
 at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
-combined with what each loss rate allows its streams (`models/loss_response.py`). What counts is
-the time that a transfer takes, so the result is the harmonic mean over the posterior: a rate that
-may be far lower is worth less than one that is certain.
+combined with what each loss rate allows its streams (`models/loss_response.py`): where that is
+less, and where losses had lowered windows that nothing else limits, also where it is more, up to
+the highest rate of the session. What counts is the time that a transfer takes, so the result is the
+harmonic mean over the posterior: a rate that may be far lower is worth less than one that is
+certain.
 """
 
 import math
@@ -47,16 +49,28 @@ class _Lossy(msgspec.Struct, frozen=True):
     rtt_s: float
 
 
+class _Told(msgspec.Struct, frozen=True):
+    """What the probes of a path tell: the probability of each of `_LOSSES`, the highest rate."""
+
+    posterior: list[float]
+    highest_bps: float
+
+    @staticmethod
+    def by(probes: Sequence[_Lossy]) -> "_Told":
+        rates_bps = [mean_rate_bps(_counted(probe.result)) for probe in probes]
+        return _Told(_posterior([probe.losses for probe in probes]), max(rates_bps))
+
+
 def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
     """The same probes, with the rates that the losses of all probes of their session allow."""
     listed = [(probe, _lossy(probe)) for probe in probes]
-    met: dict[_Path, list[LossesSeen]] = {}
+    met: dict[_Path, list[_Lossy]] = {}
     for probe, lossy in listed:
         if lossy:
-            met.setdefault(_path(probe), []).append(lossy.losses)
-    posteriors = {path: _posterior(each) for path, each in met.items()}
+            met.setdefault(_path(probe), []).append(lossy)
+    told = {path: _Told.by(each) for path, each in met.items()}
     return [
-        msgspec.structs.replace(probe, result=_expected(lossy, posteriors[_path(probe)]))
+        msgspec.structs.replace(probe, result=_expected(lossy, told[_path(probe)]))
         if lossy
         else probe
         for probe, lossy in listed
@@ -66,13 +80,17 @@ def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
 def loss_error(probe: ProbeRecord, expected: ProbeRecord) -> float:
     """The part of the relative error that is due to losses, seen or not; 0 where it is not known.
 
-    `expected`: the same probe, from `in_the_long_run`.
+    `expected`: the same probe, from `in_the_long_run`. Where its own losses have lowered its
+    windows, its rate is a prediction as a whole.
     """
     lossy, result = _lossy(probe), expected.result
     if lossy is None or not isinstance(result, Measurement):
         return 0.0
-    _, error = _without_pooling(lossy)
-    return math.sqrt(max(0.0, (result.stderr_bps / result.throughput_bps) ** 2 - error**2))
+    error = result.stderr_bps / result.throughput_bps
+    if lossy.losses.cuts:
+        return error
+    _, seen_error = _without_pooling(lossy)
+    return math.sqrt(max(0.0, error**2 - seen_error**2))
 
 
 def _path(probe: ProbeRecord) -> _Path:
@@ -119,15 +137,17 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
     return [one / total for one in each]
 
 
-def _expected(probe: _Lossy, posterior: Sequence[float]) -> Measurement:
+def _expected(probe: _Lossy, told: _Told) -> Measurement:
     """A probe with the rate of the expected time over the posterior, and its standard error."""
     seen_bps, error = _without_pooling(probe)
-    moments = [(max(0.0, 1 - math.fsum(posterior)), math.log(seen_bps), error)]
-    for loss, weight in zip(_LOSSES, posterior, strict=True):
-        # It may be bounded by something else: no rate is expected beyond the one that was seen.
-        allowed = allowed_at(loss, probe.losses, probe.rtt_s, seen_bps)
+    # Any other rate may be bounded by something else than losses.
+    can_rise = bool(probe.losses.all_cuts) and probe.losses.window_limited
+    most_bps = max(seen_bps, told.highest_bps) if can_rise else seen_bps
+    moments = [(max(0.0, 1 - math.fsum(told.posterior)), math.log(seen_bps), error)]
+    for loss, weight in zip(_LOSSES, told.posterior, strict=True):
+        allowed = allowed_at(loss, probe.losses, probe.rtt_s, most_bps)
         bps, its_error = seen_bps, error
-        if allowed.rate_bps < seen_bps:
+        if can_rise or allowed.rate_bps < seen_bps:
             bps, its_error = combined(seen_bps, error, allowed)
         moments.append((weight, math.log(bps), its_error))
     log_bps = math.fsum(weight * log for weight, log, _ in moments)

@@ -355,10 +355,14 @@ def _highest(rates: Sequence[float]) -> float:
 def combined(mean_bps: float, error: float, allowed: LongRun) -> tuple[float, float]:
     """The mean and what the losses allow, weighted by their precision, with its relative error.
 
-    The mean is biased by what is left of the window after slow start.
+    The mean is biased by what is left of the windows after slow start. Where these exceed what the
+    path carries, the mean shows the path, and not how far they are from the long run's.
     """
     gap = math.log(allowed.rate_bps / mean_bps)
-    of_mean = error**2 + (allowed.memory * gap) ** 2
+    bias = allowed.memory * gap
+    if allowed.rate_bps < mean_bps < allowed.windows_bps:
+        bias = max(gap, allowed.memory * math.log(allowed.rate_bps / allowed.windows_bps))
+    of_mean = error**2 + bias**2
     of_allowed = allowed.error**2
     bps = mean_bps * math.exp(gap * of_mean / (of_mean + of_allowed))
     error = math.sqrt(of_mean * of_allowed / (of_mean + of_allowed))

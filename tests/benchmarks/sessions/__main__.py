@@ -246,6 +246,8 @@ def main() -> None:
         for method in options.methods.split(",")
         for decides in (_MODES if not options.decides else (True,))
     ]
+    if not rows:
+        parser.error("no path has this --control and --most-loss; give more --paths")
     command = shlex.join(["python", "-m", "tests.benchmarks.sessions", *sys.argv[1:]])
     text = page_text(rows, numbers, options.kind, command)
     if options.page:

@@ -8,7 +8,13 @@ STEP_S = 0.1
 
 
 def lossy_probe(
-    bps: float, *, streams: int = 1, cuts: int = 0, segments: int = 50_000, control: str = "cubic"
+    bps: float,
+    *,
+    streams: int = 1,
+    cuts: int = 0,
+    segments: int = 50_000,
+    control: str = "cubic",
+    window_limited: bool = False,
 ) -> Measurement:
     """Three seconds at a steady rate."""
     return Measurement(
@@ -29,5 +35,6 @@ def lossy_probe(
             uncut_segments=0,
             all_cuts=cuts,
             later_cuts=cuts,
+            window_limited=window_limited,
         ),
     )

@@ -47,6 +47,7 @@ class Rounds:
         self._since_cut_s = np.zeros(streams)
         self._starting = np.ones(streams, dtype=bool)
         self._t_s = 0.0
+        self._limited_s = 0.0
         self._cuts = self._retransmits = self._sent = 0
 
     def run(self, rounds: int) -> Iterator[tuple[Interval, SenderReport]]:
@@ -60,6 +61,7 @@ class Rounds:
             self._retransmits += int(lost.sum()) + round(
                 max(0.0, sent - self._capacity - self._queue)
             )
+            self._limited_s += lasts_s * int((self._windows >= self._most).sum())
             self._answer(lost, lasts_s)
             arrived_bytes = round(min(sent, self._capacity + waiting) * self._segment_bytes)
             interval = Interval(self._t_s, self._t_s + lasts_s, arrived_bytes)
@@ -100,6 +102,8 @@ class Rounds:
             cuts=self._cuts,
             sent_segments=self._sent,
             segment_bytes=self._segment_bytes,
+            busy_s=self._t_s * len(self._windows),
+            buffer_limited_s=self._limited_s,
         )
         return SenderReport(
             t_s=self._t_s, retransmits=self._retransmits, rtt_s=lasts_s, state=state

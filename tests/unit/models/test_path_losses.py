@@ -6,14 +6,14 @@ import pytest
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
-from advisor.models.path_losses import in_the_long_run
+from advisor.models.path_losses import in_the_long_run, loss_error
 from tests.unit.models.lossy_probe import lossy_probe
 
 RTT_S = 0.05
 
 
-def expected(*probes: Measurement, session: str = "one") -> list[Measurement]:
-    records = [
+def records(*probes: Measurement, session: str = "one") -> list[ProbeRecord]:
+    return [
         ProbeRecord(
             pair=Pair("here", "there"),
             subject="tcp",
@@ -25,7 +25,10 @@ def expected(*probes: Measurement, session: str = "one") -> list[Measurement]:
         )
         for number, probe in enumerate(probes)
     ]
-    found = [record.result for record in in_the_long_run(records)]
+
+
+def expected(*probes: Measurement, session: str = "one") -> list[Measurement]:
+    found = [record.result for record in in_the_long_run(records(*probes, session=session))]
     return [one for one in found if isinstance(one, Measurement)]
 
 
@@ -82,6 +85,38 @@ def test_a_rate_that_losses_had_lowered_follows_what_all_probes_tell() -> None:
     alone = rates(unlucky)[0]
     [among_others, _] = rates(unlucky, lossy_probe(9e8, streams=8, cuts=1, segments=10**6))
     assert alone < among_others
+
+
+@pytest.mark.parametrize(("window_limited", "rises"), [(True, True), (False, False)])
+def test_windows_that_losses_had_lowered_rise_to_what_all_probes_tell(
+    window_limited: bool, rises: bool
+) -> None:
+    """An early loss holds one stream down; only where nothing else may hold it is more expected."""
+    unlucky = lossy_probe(2e7, cuts=1, segments=700, window_limited=window_limited)
+    many = lossy_probe(9e8, streams=25, cuts=20, segments=950_000)
+    one, _ = rates(unlucky, many)
+    # RFC 9438: 91 Mbit/s.
+    assert (one > 4e7) == rises
+    assert one < 9.1e7
+
+
+def test_no_window_is_expected_to_rise_beyond_the_highest_rate_of_the_path() -> None:
+    unlucky = lossy_probe(2e7, streams=4, cuts=2, segments=700, window_limited=True)
+    one, most = rates(unlucky, lossy_probe(1e8, streams=25, cuts=3, segments=5_000_000))
+    assert 2e7 < one < 1.02e8
+    assert most == pytest.approx(1e8, rel=0.05)
+
+
+def test_a_rate_that_losses_tell_is_uncertain_as_a_whole() -> None:
+    [lowered, other] = records(
+        lossy_probe(9e8, cuts=3, segments=3_000), lossy_probe(9e8, segments=0)
+    )
+    [expected_lowered, _] = in_the_long_run([lowered, other])
+    result = expected_lowered.result
+    assert isinstance(result, Measurement)
+    stated = result.stderr_bps / result.throughput_bps
+    assert loss_error(lowered, expected_lowered) == pytest.approx(stated)
+    assert stated > 0.1
 
 
 def test_probes_that_tell_nothing_of_losses_stay_as_they_are() -> None:
