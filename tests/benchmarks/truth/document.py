@@ -44,9 +44,9 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
         [
             filled(
                 f"Number of paths: {count}. On each, advice with default options and an empty "
-                "history. A run of 200 paths takes hours, and paths are added as they are measured, "
-                "so the first may be of an earlier version than the last: the dates are below. "
-                "Everything is made again by"
+                "history. A run of 200 paths takes hours, and paths are added as they are "
+                "measured, so the first may be of an earlier version than the last: the dates are "
+                "below. Everything is made again by"
             ),
             "    make bench-truth",
             filled(
