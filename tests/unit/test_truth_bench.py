@@ -179,7 +179,7 @@ def test_the_best_of_the_sweep_is_repeated_where_it_was_ahead() -> None:
 
 def test_works_share_the_machine_as_far_as_it_goes() -> None:
     capacity, beside, most = Capacity(), [0.0], [0.0]
-    together = threading.Barrier(2, timeout=30)
+    together, both_run = threading.Barrier(2, timeout=30), threading.Event()
 
     def work(weight: float) -> None:
         with capacity.taken(weight):
@@ -187,9 +187,15 @@ def test_works_share_the_machine_as_far_as_it_goes() -> None:
             most[0] = max(most[0], beside[0])
             if weight < 1:
                 together.wait()
+                both_run.set()
             beside[0] -= weight
 
-    run_abreast([lambda: work(0.5), lambda: work(0.5), lambda: work(3)], at_most=3)
+    def large() -> None:
+        # It would come before a small one that waits.
+        both_run.wait(30)
+        work(3)
+
+    run_abreast([lambda: work(0.5), lambda: work(0.5), large], at_most=3)
     assert (beside[0], most[0]) == (0.0, 3)
 
 

@@ -159,6 +159,10 @@ class _Guard(threading.Thread):
         """Close the port, and report what arrives for as long as this process lives."""
         self._watch.close_port()
         streams = self._data(self._watch.accepted())
+        if not streams:
+            # The peer has left: what went wrong there, it says itself.
+            self.data_flowed = False
+            return
         if sum(one.received_bytes >= _COOKIE_BYTES for one in streams) < self._streams:
             # libiperf 3.12 may take a stranger that left at once for one of the streams.
             text = "another host connected to this probe's port while it began"
@@ -168,10 +172,13 @@ class _Guard(threading.Thread):
         Sampler(self._library, self._channel, every_s, self._streams, receiving=True).run()
 
     def _data(self, accepted: list[Accepted]) -> list[Accepted]:
-        """The peer's connections without the control connection."""
+        """The peer's connections without the control connection; none once that is closed."""
         try:
             control = os.fstat(self._library.control_descriptor()).st_ino
         except OSError:
+            return []
+        # libiperf has closed it where that descriptor is another file's by now.
+        if all(one.inode != control for one in accepted):
             return []
         return [one for one in accepted if one.is_expected and one.inode != control]
 
