@@ -121,7 +121,8 @@ def losses_seen(
     if len(states) < 2 or not answers(states[-1][1].congestion):
         return None
     state = states[-1][1]
-    earlier = [state for report, state in states if report.t_s <= start_up_s]
+    after_start = _state_at(states, start_up_s)
+    is_flat = _is_flat(states, start_up_s, rate_at, highest_bps)
     cuts, segments, uncut = _told(states, rate_at, rtt_s, highest_bps)
     return LossesSeen(
         congestion=state.congestion,
@@ -131,13 +132,11 @@ def losses_seen(
         segments=segments,
         uncut_segments=uncut,
         all_cuts=state.cuts,
-        later_cuts=_since(earlier[-1], state)[0] if earlier else state.cuts,
-        full_window_bytes=earlier[-1].window_bytes
-        if earlier and _is_flat(states, start_up_s, rate_at, highest_bps)
-        else 0,
-        window_limited=bool(earlier)
-        and state.busy_s > earlier[-1].busy_s
-        and not has_waited(earlier[-1], state),
+        later_cuts=_since(after_start, state)[0] if after_start else state.cuts,
+        full_window_bytes=after_start.window_bytes if after_start and is_flat else 0,
+        window_limited=after_start is not None
+        and state.busy_s > after_start.busy_s
+        and not has_waited(after_start, state),
     )
 
 
@@ -174,6 +173,11 @@ def allowed_at(loss: float, probe: LossesSeen, rtt_s: float, highest_bps: float)
         memory=control.kept ** (probe.later_cuts / probe.streams),
         windows_bps=probe.full_window_bytes * 8 / rtt_s,
     )
+
+
+def _state_at(states: Sequence[_Seen], t_s: float) -> SendingState | None:
+    """The last one reported until then; None if all are later."""
+    return next((state for report, state in reversed(states) if report.t_s <= t_s), None)
 
 
 def _is_flat(
@@ -247,7 +251,7 @@ def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
         return False
     last, now = states[-1]
     since_s = last.t_s - _GROWTH_ROUND_TRIPS * rtt_s
-    before = next((state for r, state in reversed(states) if r.t_s <= since_s), None)
+    before = _state_at(states, since_s)
     if before is None or now.cuts > before.cuts or before.starting:
         return False
     least_s = min((r.rtt_s for r, _ in states if r.rtt_s), default=0.0)
@@ -275,7 +279,7 @@ def is_sustained(
     """
     states = [(r, r.state) for r in reports if r.state is not None]
     control = _CONTROLS.get(states[-1][1].congestion) if states else None
-    before = next((state for report, state in reversed(states) if report.t_s <= since_s), None)
+    before = _state_at(states, since_s)
     if control is None or before is None:
         return False
     now = states[-1][1]

@@ -42,11 +42,12 @@ _Path: TypeAlias = tuple[Pair, str, Connection | None]
 
 
 class _Lossy(msgspec.Struct, frozen=True):
-    """A probe, the losses it met, and the RTT of the idle path."""
+    """A probe, the losses it met, the RTT of the idle path, and the mean since start-up."""
 
     result: Measurement
     losses: LossesSeen
     rtt_s: float
+    mean_bps: float
 
 
 class _Told(msgspec.Struct, frozen=True):
@@ -57,8 +58,8 @@ class _Told(msgspec.Struct, frozen=True):
 
     @staticmethod
     def by(probes: Sequence[_Lossy]) -> "_Told":
-        rates_bps = [mean_rate_bps(_counted(probe.result)) for probe in probes]
-        return _Told(_posterior([probe.losses for probe in probes]), max(rates_bps))
+        posterior = _posterior([probe.losses for probe in probes])
+        return _Told(posterior, max(probe.mean_bps for probe in probes))
 
 
 def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
@@ -102,11 +103,12 @@ def _lossy(probe: ProbeRecord) -> _Lossy | None:
     result, rtt_s = probe.result, probe.rtt_s
     if not isinstance(result, Measurement) or not result.losses or not rtt_s or rtt_s < 0:
         return None
-    if not answers(result.losses.congestion) or mean_rate_bps(_counted(result)) <= 0:
+    mean_bps = mean_rate_bps(_counted(result))
+    if not answers(result.losses.congestion) or mean_bps <= 0:
         return None
     if result.throughput_bps <= 0 or result.stderr_bps < 0:
         return None
-    return _Lossy(result, result.losses, rtt_s)
+    return _Lossy(result, result.losses, rtt_s, mean_bps)
 
 
 def _counted(measurement: Measurement) -> list[Interval]:
@@ -120,7 +122,7 @@ def _without_pooling(probe: _Lossy) -> tuple[float, float]:
     """
     result = probe.result
     if probe.losses.cuts:
-        return mean_rate_bps(_counted(result)), relative_error(_counted(result))
+        return probe.mean_bps, relative_error(_counted(result))
     return result.throughput_bps, result.stderr_bps / result.throughput_bps
 
 
