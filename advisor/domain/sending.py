@@ -35,8 +35,9 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a whole probe of TCP tells of the path's losses.
 
     `cuts`: how often a loss that no full queue explains has lowered a stream's threshold, among
-    `segments` sent in the time in which none was full. `uncut_segments`: sent in other time in
-    which nothing was cut. `all_cuts`: of whatever cause, and `later_cuts` of them after start-up.
+    `segments` sent in the time in which none was full. `full_cuts` and `full_segments`: the same
+    in the time in which a queue may have been full, so that any of its cuts may be due to that.
+    `all_cuts`: of whatever cause, and `later_cuts` of them after start-up.
     `full_window_bytes`: the congestion windows with which start-up ended, if the rate stayed at its
     highest after it, as on a full path, else 0. `window_limited`: whether it is known that neither
     the receiver nor the send buffer limited the rate then. `streams`, `segment_bytes`,
@@ -48,9 +49,10 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     segment_bytes: _Some
     cuts: _Count
     segments: _Count
-    uncut_segments: _Count
     all_cuts: _Count
     later_cuts: _Count
+    full_cuts: _Count = 0
+    full_segments: _Count = 0
     full_window_bytes: _Count = 0
     window_limited: bool = False
 

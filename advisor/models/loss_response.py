@@ -82,6 +82,8 @@ _CONTROLS: Final = {
 
 
 _Seen = tuple[SenderReport, SendingState]
+_Counts = tuple[int, int]
+"""Cuts, and segments sent."""
 
 
 def answers(congestion: str) -> bool:
@@ -123,14 +125,15 @@ def losses_seen(
     state = states[-1][1]
     after_start = _state_at(states, start_up_s)
     is_flat = _is_flat(states, start_up_s, rate_at, highest_bps)
-    cuts, segments, uncut = _told(states, rate_at, rtt_s, highest_bps)
+    told, full = _told(states, rate_at, rtt_s, highest_bps)
     return LossesSeen(
         congestion=state.congestion,
         streams=state.streams,
         segment_bytes=state.segment_bytes,
-        cuts=cuts,
-        segments=segments,
-        uncut_segments=uncut,
+        cuts=told[0],
+        segments=told[1],
+        full_cuts=full[0],
+        full_segments=full[1],
         all_cuts=state.cuts,
         later_cuts=_since(after_start, state)[0] if after_start else state.cuts,
         full_window_bytes=after_start.window_bytes if after_start and is_flat else 0,
@@ -193,20 +196,19 @@ def _told(
     rate_at: Callable[[float], float],
     rtt_s: float,
     highest_bps: float,
-) -> tuple[int, int, int]:
-    """The cuts that did not come from a full queue, and the segments sent in that time; the
-    segments sent in other time without a cut."""
+) -> tuple[_Counts, _Counts]:
+    """Cuts that did not come from a full queue, with the segments sent in that time; and both of
+    the time in which a queue may have been full. Overflow of slow start counts in neither."""
     rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
     # The RTT falls at once after a cut: the one before it tells whether the queue was full.
     not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
     has_queue = bool(rtts_s) and max(rtts_s) > (1 + RISE) * min(rtts_s)
-    cuts = segments = uncut = 0
+    told, full = (0, 0), (0, 0)
     is_first, repaired_s = True, 0.0
     for (earlier, before), (report, now) in itertools.pairwise(states):
         lost = (report.retransmits or 0) - (earlier.retransmits or 0)
         is_starting = is_first and before.starting > 0
         is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
-        new_cuts, sent = _since(before, now)
         if _is_overflow(before, now, lost, is_starting, has_queue and is_full):
             is_first = False
             repaired_s = report.t_s + max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
@@ -215,14 +217,17 @@ def _told(
         # Before the loss: behind the hole that it leaves, nothing is delivered.
         is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
         if is_starting or (is_below if not has_queue else not is_full):
-            cuts += new_cuts
-            segments += sent
-        elif not new_cuts:
-            uncut += sent
-    return cuts, segments, uncut
+            told = _sum(told, _since(before, now))
+        else:
+            full = _sum(full, _since(before, now))
+    return told, full
 
 
-def _since(before: SendingState, now: SendingState) -> tuple[int, int]:
+def _sum(one: _Counts, other: _Counts) -> _Counts:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _since(before: SendingState, now: SendingState) -> _Counts:
     """The cuts and the segments in between. What an end reports need not make sense."""
     return max(0, now.cuts - before.cuts), max(0, now.sent_segments - before.sent_segments)
 

@@ -3,7 +3,7 @@
 A probe of seconds with few streams may meet no loss where one in 40,000 segments is lost, and its
 windows stand where slow start left them: it shows 560 Mbit/s of a path that gives two streams of
 cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they tell of
-the loss rate is a posterior: before any probe the path loses nothing with probability 0.9, or else
+the loss rate is a posterior: before any probe the path loses nothing with probability 0.8, or else
 at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
 combined with what each loss rate allows its streams (`models/loss_response.py`): where that is
 less, and where losses had lowered windows that nothing else limits, also where it is more, up to
@@ -26,16 +26,14 @@ from advisor.domain.sending import LossesSeen
 from advisor.models.loss_response import allowed_at, answers
 from advisor.models.steadiness import CLOSE_ENOUGH, combined, mean_rate_bps, relative_error
 
-_LOSSLESS: Final = 0.9
+_LOSSLESS: Final = 0.8
 _LEAST_LOSS, _MOST_LOSS = 1e-7, 1e-2
 _POINTS: Final = 51
 _LOSSES: Final = [
     _LEAST_LOSS * (_MOST_LOSS / _LEAST_LOSS) ** (i / (_POINTS - 1)) for i in range(_POINTS)
 ]
 
-_ENOUGH_CUTS: Final = 3
-"""With fewer, time with a full queue counts too, where nothing was cut: that a path loses next to
-nothing shows mostly there. That makes losses seem rarer, since those of such time do not count."""
+_LEAST_PROBABILITY: Final = 1e-300
 
 _Path: TypeAlias = tuple[Pair, str, Connection | None]
 """A pair, a session, and the connection where the session has several."""
@@ -127,11 +125,22 @@ def _without_pooling(probe: _Lossy) -> tuple[float, float]:
 
 
 def _posterior(met: Sequence[LossesSeen]) -> list[float]:
-    """The probability of each of `_LOSSES`; what is missing to 1 is that nothing is lost."""
+    """The probability of each of `_LOSSES`; what is missing to 1 is that nothing is lost.
+
+    Of the cuts of time in which a queue may have been full, any number may be due to the queue: the
+    path itself lost at most so many. That it loses next to nothing shows mostly there.
+    """
+    from scipy.special import pdtr  # Imported late: it takes longer than all the rest.
+
     cuts, segments = sum(one.cuts for one in met), sum(one.segments for one in met)
-    if cuts < _ENOUGH_CUTS:
-        segments += sum(one.uncut_segments for one in met)
-    logs = [cuts * math.log(loss) - loss * segments for loss in _LOSSES]
+    most_cuts = sum(one.full_cuts for one in met)
+    full_segments = sum(one.full_segments for one in met)
+    logs = [
+        cuts * math.log(loss)
+        - loss * segments
+        + math.log(max(_LEAST_PROBABILITY, pdtr(most_cuts, loss * full_segments)))
+        for loss in _LOSSES
+    ]
     most = max(*logs, -math.inf if cuts else 0.0)
     each = [(1 - _LOSSLESS) / _POINTS * math.exp(log - most) for log in logs]
     lossless = 0.0 if cuts else _LOSSLESS * math.exp(-most)

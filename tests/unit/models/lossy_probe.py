@@ -14,6 +14,8 @@ def lossy_probe(
     cuts: int = 0,
     segments: int = 50_000,
     control: str = "cubic",
+    full_cuts: int = 0,
+    full_segments: int = 0,
     window_limited: bool = False,
 ) -> Measurement:
     """Three seconds at a steady rate."""
@@ -32,7 +34,8 @@ def lossy_probe(
             segment_bytes=SEGMENT_BYTES,
             cuts=cuts,
             segments=segments,
-            uncut_segments=0,
+            full_cuts=full_cuts,
+            full_segments=full_segments,
             all_cuts=cuts,
             later_cuts=cuts,
             window_limited=window_limited,

@@ -231,7 +231,7 @@ def test_counters_that_fall_make_no_negative_counts() -> None:
     assert msgspec.convert(msgspec.to_builtins(losses), LossesSeen) == losses
 
 
-def test_time_without_a_cut_counts_apart_where_the_queue_is_full() -> None:
+def test_time_in_which_the_queue_is_full_counts_apart() -> None:
     state = transfer("cubic", 1, 0.1, 0.0, 1)[0][1].state
     assert state is not None
     state = msgspec.structs.replace(state, starting=0)
@@ -243,7 +243,8 @@ def test_time_without_a_cut_counts_apart_where_the_queue_is_full() -> None:
     losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
     assert losses is not None
     # Not full from the first to the second report; full with a cut from the third to the fourth.
-    assert (losses.cuts, losses.segments, losses.uncut_segments) == (0, 100, 200 + 800)
+    assert (losses.cuts, losses.segments) == (0, 100)
+    assert (losses.full_cuts, losses.full_segments) == (1, 200 + 400 + 800)
 
 
 def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> None:
@@ -253,7 +254,7 @@ def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> N
     assert (losses.all_cuts, losses.cuts) == (0, 0)
     # The first report has no earlier one to be compared with.
     assert reports[-1].state is not None
-    assert 0 < losses.segments + losses.uncut_segments < reports[-1].state.sent_segments
+    assert 0 < losses.segments + losses.full_segments < reports[-1].state.sent_segments
     assert long_run(losses, 0.1, 1e9, 1e9) is None
     assert losses_seen([], lambda _: 1e9, 0.1, 0.5, 1e9) is None
     bbr = [report for _, report in bbr_rounds(5e8, 0.1, 40, seed=1)]

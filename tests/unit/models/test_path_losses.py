@@ -74,6 +74,33 @@ def test_many_streams_need_no_such_proof() -> None:
     assert shared[0] > 0.93 * 9e8
 
 
+def test_cuts_of_a_full_path_may_be_losses_of_the_path() -> None:
+    """One cut that no queue explains, and more that a queue may explain or not."""
+
+    def of_one_stream_bps(full_cuts: int) -> float:
+        told = lossy_probe(
+            9e8,
+            streams=16,
+            cuts=1,
+            segments=100_000,
+            full_cuts=full_cuts,
+            full_segments=2_000_000,
+        )
+        return rates(lossy_probe(9e8, control="reno", segments=0), told)[0]
+
+    # None in two million: at most one in a million is lost. Ten: as the one cut tells.
+    assert of_one_stream_bps(10) < 0.75 * of_one_stream_bps(0)
+
+
+def test_a_full_path_whose_windows_are_never_cut_loses_next_to_nothing() -> None:
+    unproven, proven = (
+        rates(lossy_probe(9e8, control="reno", segments=0, full_segments=count))[0]
+        for count in (0, 10**8)
+    )
+    assert unproven < 0.9 * proven
+    assert proven == pytest.approx(9e8, rel=0.02)
+
+
 def test_what_the_socket_buffer_limits_is_not_raised() -> None:
     held_down = lossy_probe(1e8, streams=1)
     assert rates(held_down, lossy_probe(9e8, streams=8, segments=10**7))[0] == pytest.approx(1e8)
@@ -128,6 +155,7 @@ def test_probes_that_tell_nothing_of_losses_stay_as_they_are() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2**62])
 def test_figures_that_no_kernel_reports_give_a_rate_all_the_same(count: int) -> None:
     for found in rates(
-        lossy_probe(9e8, cuts=count, segments=count), lossy_probe(9e8, streams=2**31)
+        lossy_probe(9e8, cuts=count, segments=count, full_cuts=count, full_segments=2**62 - count),
+        lossy_probe(9e8, streams=2**31),
     ):
         assert 0 < found <= 9e8 * 1.01
