@@ -34,6 +34,7 @@ _LOSSES: Final = [
 ]
 
 _LEAST_PROBABILITY: Final = 1e-300
+"""Keeps a logarithm finite."""
 
 _Path: TypeAlias = tuple[Pair, str, Connection | None]
 """A pair, a session, and the connection where the session has several."""
