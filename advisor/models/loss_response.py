@@ -125,15 +125,15 @@ def losses_seen(
     state = states[-1][1]
     after_start = _state_at(states, start_up_s)
     is_flat = _is_flat(states, start_up_s, rate_at, highest_bps)
-    told, full = _told(states, rate_at, rtt_s, highest_bps)
+    (cuts, segments), (full_cuts, full_segments) = _told(states, rate_at, rtt_s, highest_bps)
     return LossesSeen(
         congestion=state.congestion,
         streams=state.streams,
         segment_bytes=state.segment_bytes,
-        cuts=told[0],
-        segments=told[1],
-        full_cuts=full[0],
-        full_segments=full[1],
+        cuts=cuts,
+        segments=segments,
+        full_cuts=full_cuts,
+        full_segments=full_segments,
         all_cuts=state.cuts,
         later_cuts=_since(after_start, state)[0] if after_start else state.cuts,
         full_window_bytes=after_start.window_bytes if after_start and is_flat else 0,
