@@ -19,7 +19,7 @@ from advisor.advising.advice import AdviceInputs, advice_from_ranking
 from advisor.advising.budget import default_budget_s
 from advisor.advising.choosing import ranking_of
 from advisor.advising.contenders import Ranking, contenders
-from advisor.advising.judging import comparable, comparable_outcome
+from advisor.advising.judging import comparable, comparable_outcome, moved_share
 from advisor.advising.prior_knowledge import expected_rates
 from advisor.api.method import Knowledge, Method
 from advisor.api.tool import ToolLimits
@@ -165,12 +165,9 @@ class SimulatedSession:
         self._record(TOOL, setting, self._probe(setting), stage, purpose, label)
 
     def _probe(self, setting: Setting) -> Measurement:
-        expected = expected_rates(self._request, self.probes)
-        assert expected
-        [rate_bps] = expected([setting])
+        whole_s, all_s = self._whole_s(setting)
+        rate_bps = self.dataset.total_bytes * 8 / whole_s
         limit_s = self._length.ceiling_s * self._stretch
-        whole_s = self.dataset.total_bytes * 8 / rate_bps
-        all_s = whole_limit_s(whole_s, limit_s, self.left_s) if self._last_s else None
         data_s = self._length.data_s * self._stretch
         wanted = slice_bytes(1.1 * rate_bps, data_s, self.dataset.total_bytes)
         parts = self._slicer.all() if all_s else self._slicer.take(wanted)
@@ -211,7 +208,7 @@ class SimulatedSession:
         )
         self._expect(method)
         while (setting := method.ask()) is not None:
-            if self.left_s - until_s < self._next_probe_s:
+            if self.left_s - until_s < self._next_probe_s(setting):
                 break
             self._measure(setting, "search", method.label)
             result = self.probes[-1].result
@@ -223,9 +220,18 @@ class SimulatedSession:
             )
             self._expect(method)
 
-    @property
-    def _next_probe_s(self) -> float:
-        return max(self._length.usual_s * self._stretch, self._last_s)
+    def _next_probe_s(self, setting: Setting) -> float:
+        whole_s, all_s = self._whole_s(setting)
+        return whole_s if all_s else max(self._length.usual_s * self._stretch, self._last_s)
+
+    def _whole_s(self, setting: Setting) -> tuple[float, float | None]:
+        """What the whole dataset is expected to take, and its time limit if it is to be moved."""
+        expected = expected_rates(self._request, self.probes)
+        assert expected
+        [rate_bps] = expected([setting])
+        whole_s = self.dataset.total_bytes * 8 / rate_bps
+        limit_s = self._length.ceiling_s * self._stretch
+        return whole_s, whole_limit_s(whole_s, limit_s, self.left_s) if self._last_s else None
 
     def _expect(self, method: Method) -> None:
         expected = expected_rates(self._request, self.probes)
@@ -237,10 +243,14 @@ class SimulatedSession:
 
     def _confirm(self) -> None:
         chosen = contenders(comparable(self._request, self.probes), [], {TOOL: self.space})
+        shares = [moved_share(self._request, self.probes, TOOL, one.setting) for one in chosen]
         rounds = 0
         while rounds < _LEAST_ROUNDS or not self._is_settled():
-            for index in self._rng.permutation(len(chosen)):
-                if self.left_s < self._next_probe_s:
+            indices = self._rng.permutation(len(chosen)).tolist()
+            if not rounds:
+                indices.sort(key=lambda index: shares[index] == 1)
+            for index in indices:
+                if self.left_s < self._next_probe_s(chosen[index].setting):
                     return
                 self._measure(chosen[index].setting, "confirm", chosen[index].role)
             rounds += 1

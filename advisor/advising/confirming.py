@@ -1,6 +1,6 @@
 """The closing comparison: the best, its rival and the defaults, probed alternately."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from advisor.advising.choosing import ranking_of
 from advisor.advising.contenders import Candidate, Ranking, contenders
 from advisor.advising.context import Context
-from advisor.advising.judging import comparable
+from advisor.advising.judging import comparable, moved_share
 from advisor.advising.profiling import CONFIRM
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
@@ -49,13 +49,16 @@ async def _rounds(
         return "there is nothing to compare"
     order = np.random.default_rng([context.request.seed, len(context.probes)])
     for round_ in range(_MOST_ROUNDS):
-        for index in order.permutation(len(chosen)):
+        indices = order.permutation(len(chosen)).tolist()
+        if not round_:
+            indices.sort(key=_whole_last(context, chosen))
+        for index in indices:
             await apply_user_orders(context)
             if context.control.is_skipped(context.stage_name(CONFIRM)):
                 return "skipped"
             candidate = chosen[index]
             left_s = context.budget.left_s - until_left_s
-            if left_s < context.runner.next_probe_s(candidate.subject):
+            if left_s < context.runner.next_probe_s(candidate.subject, candidate.setting):
                 return "the time is used"
             purpose = ProbePurpose(stage=CONFIRM, kind="confirm", label=candidate.role)
             await context.record(
@@ -67,6 +70,14 @@ async def _rounds(
         if ranking and _is_decided(ranking):
             return f"the ranking is settled after {round_ + 1} rounds"
     return f"{_MOST_ROUNDS} rounds are done"
+
+
+def _whole_last(context: Context, chosen: Sequence[Candidate]) -> Callable[[int], bool]:
+    """Where the whole dataset was moved at some settings, those come last: should the time not
+    suffice for all, a whole is not compared with a slice."""
+    request, probes = context.request, context.probes
+    shares = [moved_share(request, probes, one.subject, one.setting) for one in chosen]
+    return lambda index: shares[index] == 1
 
 
 def _is_decided(ranking: Ranking) -> bool:

@@ -130,7 +130,7 @@ class DiskProber:
             yield
         self._workplace = None
 
-    def next_probe_s(self) -> float:
+    def next_probe_s(self, setting: Setting | None = None) -> float:
         """Writing the test file first may take as long again."""
         return 2 * max(job.ceiling_s for job in self._jobs.values())
 
@@ -186,7 +186,8 @@ class DiskToDisk:
         """
         stage = await _stage_of(context)
         dataset, request = stage.dataset, context.request
-        length = transfer_length(context.path.rtt_s)
+        costs = traits.tool_traits(stage.tool.name).known_costs(request.server_url)
+        length = transfer_length(context.path.rtt_s, costs.start)
         capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
         # The closing comparison's slices are longer than those of the search.
         wanted = slice_bytes(capacity_bps, STRETCH * length.data_s, dataset.total_bytes)

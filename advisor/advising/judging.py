@@ -113,17 +113,30 @@ def whole_error(
 
     All slices of a setting share it, so repeats do not show it. `compared`: as from `comparable`.
     """
+    found = _measured(compared, subject, setting)
+    if not request.tool or request.dataset is None or not found:
+        return 0.0
+    errors = [one.stderr_bps / one.throughput_bps for one in found]
+    left = 1 - moved_share(request, compared, subject, setting)
+    return math.hypot(min(errors), _UNSEEN_ERROR * left)
+
+
+def moved_share(
+    request: AdviceRequest, probes: Sequence[ProbeRecord], subject: str, setting: Setting
+) -> float:
+    """The largest part of the dataset that a probe of a setting moved, 0 to 1; 0 without one."""
+    found = _measured(probes, subject, setting)
+    moved = [one.work.total_bytes for one in found if isinstance(one.work, Work)]
+    total_bytes = request.dataset.total_bytes if request.dataset else math.inf
+    return min(1.0, max(moved, default=0.0) / total_bytes)
+
+
+def _measured(compared: Sequence[ProbeRecord], subject: str, setting: Setting) -> list[Measurement]:
     key = setting_key(setting)
-    found = [
+    return [
         probe.result
         for probe in compared
         if probe.subject == subject
         and setting_key(probe.setting) == key
         and isinstance(probe.result, Measurement)
     ]
-    if not request.tool or request.dataset is None or not found:
-        return 0.0
-    errors = [one.stderr_bps / one.throughput_bps for one in found]
-    moved = [one.work.total_bytes for one in found if isinstance(one.work, Work)]
-    left = 1 - min(1.0, max(moved, default=0.0) / request.dataset.total_bytes)
-    return math.hypot(min(errors), _UNSEEN_ERROR * left)

@@ -32,8 +32,8 @@ class PeerLost(ProblemError):
 class Measurer(Protocol):
     """Measures settings of a subject other than a transport: a disk or a tool."""
 
-    def next_probe_s(self) -> float:
-        """The time that one more probe may take, in seconds."""
+    def next_probe_s(self, setting: Setting | None = None) -> float:
+        """The time that one more probe may take, of a setting if it is known; in seconds."""
 
     def waits_there(self, setting: Setting) -> bool:
         """Whether a probe waits for its turn at the destination, which is not told."""
@@ -118,10 +118,11 @@ class ProbeRunner:
         """Whether the subject is measured memory to memory."""
         return subject not in self._measurers
 
-    def next_probe_s(self, subject: str = "") -> float:
-        """The time that one more probe of this subject may take, in seconds."""
+    def next_probe_s(self, subject: str = "", setting: Setting | None = None) -> float:
+        """The time that one more probe of this subject may take, of a setting if it is known; in
+        seconds."""
         if measurer := self._measurers.get(subject):
-            return measurer.next_probe_s()
+            return measurer.next_probe_s(setting)
         return self.length.ceiling_s + self._overhead_s
 
     async def run(self, subject: str, setting: Setting, watcher: Watcher) -> Probed:

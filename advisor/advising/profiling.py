@@ -191,7 +191,8 @@ async def measure_baselines(
             await apply_user_orders(context)
             # Without a single probe there is no advice: one is made, however long the start took.
             has_one = any(probe.subject in subjects for probe in context.probes)
-            if has_one and context.budget.left_s < context.runner.next_probe_s(name):
+            next_s = context.runner.next_probe_s(name, baseline.setting)
+            if has_one and context.budget.left_s < next_s:
                 stage_end.reason = "the time is used"
                 return
             purpose = ProbePurpose(stage=BASELINE, kind="baseline", label=baseline.role)
@@ -241,7 +242,8 @@ async def _search(
             return "skipped"
         if reason := why_end(stage.subject, stage.name, method):
             return reason
-        if context.budget.left_s - until_left_s < context.runner.next_probe_s(stage.subject):
+        next_s = context.runner.next_probe_s(stage.subject, setting)
+        if context.budget.left_s - until_left_s < next_s:
             return "its time is used up"
         iteration = method.iteration
         purpose = ProbePurpose(stage=stage.name, kind="search", label=method.label)

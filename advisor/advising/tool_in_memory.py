@@ -44,7 +44,7 @@ class MemoryProber:
         self._length = transfer_length(path.rtt_s)
         self.expected_bps = path.capacity_bps or 1e9
 
-    def next_probe_s(self) -> float:
+    def next_probe_s(self, setting: Setting | None = None) -> float:
         """The time that one more probe takes, in seconds."""
         return self._length.usual_s + _START_SHARE * self._length.data_s
 

@@ -95,7 +95,8 @@ class ToolProber:
         self._path = path
         self._slicer = slicer
         self.most_bytes = most_bytes
-        self._length = transfer_length(path.rtt_s)
+        costs = tool_traits(tool.name).known_costs(request.server_url)
+        self._length = transfer_length(path.rtt_s, costs.start)
         self._total_bytes = dataset.total_bytes
         self._places = CommandRequest(
             subject=tool.name,
@@ -151,8 +152,14 @@ class ToolProber:
         self._expected = expected
         self._left_s = left_s
 
-    def next_probe_s(self) -> float:
-        """The time that one more probe usually takes, in seconds, with what is done around it."""
+    def next_probe_s(self, setting: Setting | None = None) -> float:
+        """The time that one more probe usually takes, in seconds, with what is done around it.
+
+        `setting`: its setting, if that is known: the whole dataset takes what is expected of it.
+        """
+        expected_bps = self._expected([setting])[0] if self._expected and setting else None
+        if expected_bps and self._limit_of_all_s(expected_bps):
+            return self._all_s(expected_bps) + self._around_s
         return max(self._length.usual_s * self.stretch, self._last_s) + self._around_s
 
     @property
@@ -256,11 +263,8 @@ class ToolProber:
 
     def _slice(self, setting: Setting) -> _Slice:
         expected_bps = self._expected([setting])[0] if self._expected else None
-        limit_s = self._length.ceiling_s * max(1.0, self.stretch)
-        if all_s := self._limit_of_all_s(expected_bps, limit_s):
-            parts, limit_s = self._slicer.all(), all_s
-        else:
-            parts = self._part_of_all(expected_bps)
+        limit_s = self._limit_of_all_s(expected_bps)
+        parts = self._slicer.all() if limit_s else self._part_of_all(expected_bps)
         source = self._places.source
         pieces = tuple(
             Piece(
@@ -272,7 +276,7 @@ class ToolProber:
             )
             for number, part in enumerate(parts)
         )
-        return _Slice(parts, pieces, limit_s)
+        return _Slice(parts, pieces, limit_s or self._ceiling_s)
 
     def _name_of(self, part: Part, number: int) -> str:
         """A neutral name where the tool can give one: the real one might not be allowed there, and
@@ -280,12 +284,20 @@ class ToolProber:
         name = part.file.name
         return f"named/{name}" if self._keeps_names and name else f"{number:06d}"
 
-    def _limit_of_all_s(self, expected_bps: float | None, limit_s: float) -> float | None:
+    @property
+    def _ceiling_s(self) -> float:
+        """The time limit of a slice."""
+        return self._length.ceiling_s * max(1.0, self.stretch)
+
+    def _all_s(self, expected_bps: float) -> float:
+        return self._total_bytes * 8 / expected_bps
+
+    def _limit_of_all_s(self, expected_bps: float | None) -> float | None:
         """The time limit for the whole dataset; None where a slice is to be moved, as before the
-        first probe. `limit_s`: that of a slice."""
+        first probe."""
         if not (expected_bps and self._last_s and self.can_move_all):
             return None
-        return whole_limit_s(self._total_bytes * 8 / expected_bps, limit_s, self._left_s())
+        return whole_limit_s(self._all_s(expected_bps), self._ceiling_s, self._left_s())
 
     def _part_of_all(self, expected_bps: float | None) -> list[Part]:
         """For the rate that is expected of the setting, else for the highest so far."""

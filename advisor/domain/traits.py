@@ -113,10 +113,10 @@ class TransportTraits(Traits, frozen=True, kw_only=True):
 class KnownCosts(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool's transfer costs beside its bytes, in round trips, as far as known.
 
-    `start`: from its first connection until it begins with the first file. `connection`: until
-    another connection can be used; they are opened one after another. `turn`: of each file, while
-    no other file may begin. `file`: of each file, while what moves it waits; 0 for a tool that
-    begins with the next file at once.
+    `start`: from its first connection until it begins with the first file. `connection`: of a tool
+    that opens another connection only when a file finds none free, until that one can be used; they
+    are opened one after another. `turn`: of each file, while no other file may begin. `file`: of
+    each file, while what moves it waits; 0 for a tool that begins with the next file at once.
     `window_bytes`: what one connection may have under way by the tool's own protocol, 0 without a
     limit.
     """

@@ -15,7 +15,9 @@ Sessions begin one after another, and the first ones move files meanwhile. Those
 full path delay nothing, but the transfer is not over before the last one has begun.
 
 `turn` is what a file costs while no other one may begin, however many are under way: a lock of the
-tool, or the rate at which the destination makes files.
+tool, or the rate at which the destination makes files. So no more than work ÷ (files × turn) files
+are under way at a time, and a tool that opens a connection only when a file finds none free opens
+no more sessions than that.
 
 `end` is what is lost at the end, when fewer than c files are left: the mean residual life of the
 files under way, at most the longest file, times the share of the rate that one worker alone lacks.
@@ -99,7 +101,8 @@ class _Parameter(msgspec.Struct, frozen=True):
 class _Rows(msgspec.Struct, frozen=True):
     """Settings and what is moved at them as columns, a row each.
 
-    `groups`: a column for each of the model's, 1 where the row belongs to it.
+    `groups`: a column for each of the model's, 1 where the row belongs to it. `opens_late`: whether
+    a connection is opened only when a file finds none free.
     """
 
     workers: Array
@@ -110,10 +113,15 @@ class _Rows(msgspec.Struct, frozen=True):
     largest_bytes: Array
     square_bytes: Array
     is_whole: Array
+    opens_late: bool
 
     @classmethod
     def of(
-        cls, rows: Sequence[tuple[Mapping[str, SettingValue], Work]], groups: Sequence[_Group]
+        cls,
+        rows: Sequence[tuple[Mapping[str, SettingValue], Work]],
+        groups: Sequence[_Group],
+        *,
+        opens_late: bool,
     ) -> "_Rows":
         works = [work for _, work in rows]
         files = np.array([max(work.files, 1e-3) for work in works])
@@ -129,6 +137,7 @@ class _Rows(msgspec.Struct, frozen=True):
             largest_bytes=np.array([float(work.largest_bytes) for work in works]),
             square_bytes=np.array([float(work.square_bytes) for work in works]),
             is_whole=np.array([not work.is_cut for work in works], dtype=float),
+            opens_late=opens_late,
         )
 
 
@@ -175,11 +184,12 @@ class CostModel:
         window_bps = known.window_bytes * 8 / rtt_s
         stream = _stream(network.get(1), usual_bps, window_bps)
         self._login_s = known.start * rtt_s
+        self._opens_late = known.connection > 0
         # Logarithm of the usual value, and its standard deviation, in the order of `_log_seconds`.
         self._priors = [
             (usual_bps, spread),
             stream,
-            (0.3 + 16 * rtt_s, 0.4),
+            (0.3 + (known.start or 16) * rtt_s, 0.4),
             (_slow_start_s(rtt_s, min(network.get(1, usual_bps), window_bps or math.inf)), 0.6),
             (known.connection * rtt_s or 0.01, 0.7 if known.connection else 1.2),
             (_file_s(rtt_s, known), 0.7),
@@ -201,7 +211,7 @@ class CostModel:
         # Options beside the flows change what a file costs: each combination has its own factor.
         self._groups = sorted({_group(probe.setting) for probe in probes}, key=str)
         priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
-        rows = _Rows.of([(probe.setting, probe.work) for probe in probes], self._groups)
+        rows = self._rows([(probe.setting, probe.work) for probe in probes])
         problem = _Problem(
             rows=rows,
             told=np.log([probe.seconds for probe in probes]),
@@ -225,7 +235,7 @@ class CostModel:
 
     def seconds(self, settings: Sequence[Mapping[str, SettingValue]], work: Work) -> list[float]:
         """The time that the model expects at each setting, in seconds."""
-        rows = _Rows.of([(setting, work) for setting in settings], self._groups)
+        rows = self._rows([(setting, work) for setting in settings])
         return [float(value) for value in np.exp(_log_seconds(rows, self._values))]
 
     def log_ratios(
@@ -234,12 +244,15 @@ class CostModel:
         """For each setting and part of the whole moved at it: log of the whole's time over that of
         the part, and the standard deviation of its error.
         """
-        parts = _Rows.of(probes, self._groups)
-        wholes = _Rows.of([(setting, whole) for setting, _ in probes], self._groups)
+        parts = self._rows(probes)
+        wholes = self._rows([(setting, whole) for setting, _ in probes])
         ratios = _log_seconds(wholes, self._values) - _log_seconds(parts, self._values)
         slopes = _slopes(wholes, self._values) - _slopes(parts, self._values)
         errors = np.sqrt(np.einsum("ij,jk,ik->i", slopes, self._covariance, slopes))
         return list(zip(ratios.tolist(), errors.tolist(), strict=True))
+
+    def _rows(self, rows: Sequence[tuple[Mapping[str, SettingValue], Work]]) -> _Rows:
+        return _Rows.of(rows, self._groups, opens_late=self._opens_late)
 
 
 def _stream(alone_bps: float | None, link_bps: float, window_bps: float) -> tuple[float, float]:
@@ -301,9 +314,13 @@ def _log_seconds(rows: _Rows, values: Array) -> Array:
     end_s = rows.is_whole * (1 - alone) * residual_s
     flowing_s = _soft_maximum(busy_s / rows.workers, rows.total_bytes * 8 / link)
     flowing_s = _soft_maximum(flowing_s, rows.files * turn) + end_s
-    filling = np.minimum(rows.workers, np.maximum(1.0, busy_s * link / (8 * rows.total_bytes)))
+    opened = rows.workers
+    if rows.opens_late:
+        under_way = busy_s / (rows.files * turn)
+        opened = np.maximum(1.0, 1 / _soft_maximum(1 / opened, 1 / under_way))
+    filling = np.minimum(opened, np.maximum(1.0, busy_s * link / (8 * rows.total_bytes)))
     moving_s = flowing_s + session_s * (filling - 1)
-    moving_s = _soft_maximum(moving_s, session_s * (rows.workers - 1))
+    moving_s = _soft_maximum(moving_s, session_s * (opened - 1))
     logs: Array = np.log(start + ramp + moving_s)
     return logs
 

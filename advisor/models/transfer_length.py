@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-_LOGIN_ROUND_TRIPS = 16
+_LEAST_START: Final = 16.0
+"""Round trips of a login, for tools of which nothing else is known."""
 
 WHOLE_TIMES: Final = 2.0
 """Where the whole dataset is expected to take at most this multiple of a slice's time limit, a
@@ -34,13 +35,14 @@ class TransferLength(msgspec.Struct, frozen=True, kw_only=True):
     sample_every_s: float
 
 
-def transfer_length(rtt_s: float) -> TransferLength:
+def transfer_length(rtt_s: float, start: float = 0.0) -> TransferLength:
     """As a function of the round-trip time, in seconds and above 0.
 
-    30 round trips are twice the maximum for slow start (see `steadiness.probe_length`).
+    `start`: the round trips before the first file, if that is known of the tool. For the data, 30
+    round trips are twice the maximum for slow start (see `steadiness.probe_length`).
     """
     data_s = max(2.0, 30 * rtt_s)
-    login_s = 0.3 + _LOGIN_ROUND_TRIPS * rtt_s
+    login_s = 0.3 + max(_LEAST_START, start) * rtt_s
     return TransferLength(
         data_s=data_s,
         ceiling_s=login_s + 2.5 * data_s,

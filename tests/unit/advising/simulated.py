@@ -175,7 +175,7 @@ class Runner:
     def is_transport(self, _subject: str) -> bool:
         return True
 
-    def next_probe_s(self, _subject: str = "") -> float:
+    def next_probe_s(self, _subject: str = "", _setting: Setting | None = None) -> float:
         return probe_length(self.rtt_s).ceiling_s + self._set_up_s(_MOST_STREAMS)
 
     def _set_up_s(self, streams: int) -> float:

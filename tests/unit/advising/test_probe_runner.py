@@ -83,7 +83,7 @@ class FakeDisk:
         self._waits_there = waits_there
         self.was_turn_free: bool | None = None
 
-    def next_probe_s(self) -> float:
+    def next_probe_s(self, _setting: Setting | None = None) -> float:
         return 42.0
 
     def waits_there(self, setting: Setting) -> bool:

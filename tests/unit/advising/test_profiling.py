@@ -27,7 +27,7 @@ class Runner:
         self.rtt_s = RTT_S
         self._rtts_s = rtts_s
 
-    def next_probe_s(self, _subject: str) -> float:
+    def next_probe_s(self, _subject: str, _setting: Setting | None = None) -> float:
         return 1.0
 
     async def update_rtt(self) -> None:

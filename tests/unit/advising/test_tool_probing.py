@@ -239,6 +239,8 @@ def test_all_is_moved_where_it_fits_and_leaves_nothing(
     assert len(prober._slice(setting).pieces) < 10, "nothing is known before the first probe"
     prober._last_s = 1.0
     assert (len(prober._slice(setting).pieces) == 10) == can
+    assert prober.next_probe_s() > 1.0
+    assert (prober.next_probe_s(setting) == pytest.approx(0.44)) == can
     prober.expect_by(lambda settings: [1e3 for _ in settings], lambda: 600.0)
     assert len(prober._slice(setting).pieces) < 10, "it would take too long"
     prober.expect_by(lambda settings: [1e6 for _ in settings], lambda: 0.4)

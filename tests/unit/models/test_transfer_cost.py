@@ -9,6 +9,7 @@ from advisor.domain.dataset import Dataset, Work
 from advisor.domain.space import Setting
 from advisor.domain.traits import KnownCosts
 from advisor.models.transfer_cost import CostModel, Moved
+from advisor.traits import tool_traits
 
 ONE: Setting = {"concurrency": 1, "parallelism": 1}
 MANY: Setting = {"concurrency": 16, "parallelism": 1}
@@ -99,6 +100,30 @@ def test_what_is_known_of_a_tool_counts_before_a_probe_shows_it() -> None:
     off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (told, untold))
     assert off < 0.7 * untold_off
     assert off < 1.65 * told[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "at_once", "old_s", "new_s"),
+    [
+        (31, 1, 13.1, 17.3),
+        (31, 4, 5.7, 7.6),
+        (100, 4, 12.4, 16.3),
+        (120, 8, 9.7, 17.6),
+        (100, 16, 9.6, 16.0),
+        (200, 16, 14.3, 25.6),
+        (100, 64, 9.2, 15.8),
+        (200, 64, 14.3, 25.7),
+    ],
+)
+def test_connections_that_open_when_needed_are_no_more_than_files_begin(
+    files: int, at_once: int, old_s: float, new_s: float
+) -> None:
+    """What rclone 1.60.1 and 1.75.2 took over SFTP at 45.6 ms, for files of 1 kB."""
+    known = tool_traits("rclone").known_costs(None)
+    setting: Setting = {"concurrency": at_once, "parallelism": 1}
+    model = CostModel(0.0456, {1: 5e8, 8: 5e8}, known=known)
+    [seconds] = model.seconds([setting], Work.of_sizes([1000] * files))
+    assert seconds == pytest.approx(math.sqrt(old_s * new_s), rel=0.15)
 
 
 def test_options_beside_the_flows_have_a_cost_of_their_own() -> None:
