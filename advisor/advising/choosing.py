@@ -12,7 +12,7 @@ from advisor.advising.contenders import (
     named,
     rank_contenders,
 )
-from advisor.advising.judging import comparable, whole_error
+from advisor.advising.judging import comparable, cost_model, whole_error
 from advisor.advising.standing import Place, Standing
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import NETWORK
@@ -21,7 +21,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Space, setting_key
 from advisor.models.ceiling import Ceiling, ceiling_of, link_ceiling
-from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD
+from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD, AssumedSpread
 from advisor.models.path_losses import loss_error
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import flow_names
@@ -52,7 +52,7 @@ def ranking_of(
         return rank_contenders(
             met,
             spaces,
-            SLICE_SPREAD,
+            _slice_spread(request, probes),
             same=SAME_FILES,
             ceiling=_ceiling_of_tool(request.tool, path, probes),
             errors={c.key: whole_error(request, compared, c.subject, c.setting) for c in met},
@@ -104,7 +104,7 @@ def _ceiling_of_tool(tool: str, path: PathFacts, probes: Sequence[ProbeRecord]) 
     alone = list(_measured(probe for probe in probes if probe.stage == NETWORK))
     slices = list(_measured(probe for probe in probes if probe.subject == tool))
     if alone:
-        return ceiling_of(path, [*alone, *slices], SLICE_SPREAD)
+        return ceiling_of(path, [*alone, *slices], SLICE_SPREAD.value)
     return link_ceiling(path, max((one.throughput_bps for one in slices), default=0.0))
 
 
@@ -113,3 +113,9 @@ def _with(chosen: Place, met: list[Candidate], probes: Sequence[ProbeRecord]) ->
     if chosen.key in {c.key for c in met}:
         return met
     return [*met, *(named(c, "frugal") for c in candidates_of(probes) if c.key == chosen.key)]
+
+
+def _slice_spread(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> AssumedSpread:
+    """The least spread of what slices say of the whole: at least that of all around the model."""
+    noise = cost_model(request, probes).noise
+    return noise if noise.value > SLICE_SPREAD.value else SLICE_SPREAD

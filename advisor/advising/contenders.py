@@ -13,7 +13,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, SettingKey, Space, processes_of, setting_key
 from advisor.models.ceiling import Ceiling, bounded_ratio, held, share_possible
 from advisor.models.comparison import (
-    LEAST_SPREAD,
+    EXACT,
     SAME_STREAMS,
     AssumedSpread,
     Comparison,
@@ -272,7 +272,7 @@ Key = tuple[str, SettingKey]
 def rank_contenders(
     candidates: Sequence[Candidate],
     spaces: Mapping[str, Space],
-    least_spread: float = LEAST_SPREAD,
+    least_spread: AssumedSpread = EXACT,
     *,
     chosen: Key | None = None,
     alike: Collection[Key] = (),

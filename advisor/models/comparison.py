@@ -17,10 +17,11 @@ CONFIDENCE: Final = 0.90
 
 
 class AssumedSpread(msgspec.Struct, frozen=True):
-    """The relative spread of repeats that is assumed before any, with the weight of `degrees`."""
+    """A relative spread that is known from elsewhere than repeats, with its `degrees` of freedom:
+    its weight."""
 
     value: float
-    degrees: int
+    degrees: float
 
 
 MEMORY_TO_MEMORY: Final = AssumedSpread(0.05, 1)
@@ -35,7 +36,10 @@ which repeats of one GridFTP setting differ in published measurements of wide-ar
 LEAST_SPREAD: Final = 0.003
 """Two or three probes that agree by chance to the byte do not determine a setting exactly."""
 
-SLICE_SPREAD: Final = 0.03
+EXACT: Final = AssumedSpread(LEAST_SPREAD, 0)
+"""The lower bound for probes that each measure what is compared."""
+
+SLICE_SPREAD: Final = AssumedSpread(0.03, 0)
 """The lower bound where a slice of a dataset represents the whole: slices agree with each other
 more closely than they predict the whole."""
 
@@ -74,9 +78,9 @@ class _Spread:
     """The pooled spread of one group, on a logarithmic scale, with its degrees of freedom."""
 
     def __init__(
-        self, logs: Sequence[Sequence[float]], least: float, assumed: AssumedSpread | None
+        self, logs: Sequence[Sequence[float]], least: AssumedSpread, assumed: AssumedSpread | None
     ) -> None:
-        self.degrees = sum(len(s) - 1 for s in logs)
+        self.degrees = float(sum(len(s) - 1 for s in logs))
         squares = math.fsum((v - math.fsum(s) / len(s)) ** 2 for s in logs for v in s)
         if assumed:
             # The conjugate prior of a normal variance: the posterior of a mean is Student's.
@@ -86,7 +90,9 @@ class _Spread:
             squares += (_FEW_DEGREES - self.degrees) * TYPICAL_SPREAD**2
             self.degrees = _FEW_DEGREES
         measured = math.sqrt(squares / self.degrees) if self.degrees else TYPICAL_SPREAD
-        self.value = max(least, measured)
+        self.value = max(least.value, measured)
+        if least.value > measured:
+            self.degrees = max(self.degrees, least.degrees)
         # With nothing repeated the spread is an assumption; a few degrees reflect how weak it is.
         self.degrees = self.degrees or _SUPPOSED_DEGREES
 
@@ -96,16 +102,17 @@ class Comparison:
 
     `groups` names the group (the transport) of each setting: the spread is pooled within a group,
     since UDT on a busy host varies several times as much as TCP. Without it all settings form one
-    group. `least_spread`: lower bound of the spread, as a fraction. `alike`: settings that the path
-    limits to the same rate: each is a repeat of the others. `assumed`: what is supposed of the
-    spread, None for the rules of `TYPICAL_SPREAD`. `same`: when the cheaper setting is chosen.
+    group. `least_spread`: lower bound of the spread; where it is above what the repeats show, its
+    degrees of freedom count too. `alike`: settings that the path limits to the same rate: each is a
+    repeat of the others. `assumed`: what is supposed of the spread, None for the rules of
+    `TYPICAL_SPREAD`. `same`: when the cheaper setting is chosen.
     """
 
     def __init__(
         self,
         samples: Sequence[Sequence[float]],
         groups: Sequence[str] | None = None,
-        least_spread: float = LEAST_SPREAD,
+        least_spread: AssumedSpread = EXACT,
         *,
         alike: Collection[int] = (),
         assumed: AssumedSpread | None = None,

@@ -26,7 +26,8 @@ The model is not used as it is. A probe of a slice took `t`; the whole takes `t`
 time for the whole over its time for the slice. What the model gets wrong for both cancels, and the
 nearer the slice is to the whole the less it matters. Its parameters are the most probable ones
 (normal priors on their logarithms, least squares), and their covariance gives the error of
-that ratio.
+that ratio. The noise of the probes is what the model leaves unexplained, over the degrees of
+freedom that its parameters do not use up (MacKay, "Bayesian Interpolation", 1992: N − γ).
 """
 
 import math
@@ -41,6 +42,7 @@ from advisor.domain.dataset import Work
 from advisor.domain.measurement import Measurement
 from advisor.domain.space import SettingValue, concurrency_of
 from advisor.domain.traits import KnownCosts
+from advisor.models.comparison import AssumedSpread
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -51,8 +53,11 @@ _Group: TypeAlias = tuple[tuple[str, SettingValue], ...]
 _SHARPNESS: Final = 4.0
 """Exponent of the soft maximum: a path that is just filled by its workers reaches 84 % of each."""
 
-_NOISE: Final = 0.04
-"""Relative standard deviation of one probe's time around the model."""
+_NOISE: Final = AssumedSpread(0.04, 4)
+"""Relative standard deviation of one probe's time around the model, as supposed before any."""
+
+_NOISE_ROUNDS: Final = 3
+"""The most probable parameters depend on the noise, and the noise on them."""
 
 _USUAL_BPS: Final = 1e9
 _UNFILLED: Final = 0.5
@@ -142,35 +147,57 @@ class _Rows(msgspec.Struct, frozen=True):
 
 
 class _Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """The most probable values after probes. `told`: the logarithms of their seconds; `usual`,
-    `spread`: the priors."""
+    """The most probable values after probes. `told`: the logarithms of their seconds; `noise`:
+    their standard deviation; `usual`, `spread`: the priors."""
 
     rows: _Rows
     told: Array
+    noise: float
     usual: Array
     spread: Array
 
     def residuals(self, values: Array) -> Array:
         """In standard deviations: of each probe, and of each value from its prior."""
-        off = (_log_seconds(self.rows, values) - self.told) / _NOISE
+        off = (_log_seconds(self.rows, values) - self.told) / self.noise
         return np.concatenate([off, (values - self.usual) / self.spread])
 
     def slopes(self, values: Array) -> Array:
         """The derivatives of the residuals, a column for each value."""
-        return np.vstack([_slopes(self.rows, values) / _NOISE, np.diag(1 / self.spread)])
+        return np.vstack([_slopes(self.rows, values) / self.noise, np.diag(1 / self.spread)])
 
-    def solved(self, start: Array) -> "OptimizeResult":
-        """The least squares that are found from there."""
+    def solved(self) -> "OptimizeResult":
+        """The least squares."""
         from scipy.optimize import least_squares  # Imported late: it takes a while.
 
-        return least_squares(self.residuals, start, self.slopes, method="lm")
+        # While turns are short beside the rest, their slope is zero: look from the other end too.
+        longest_turn = self.usual.copy()
+        longest_turn[_TURN] = float(np.min(self.told - np.log(self.rows.files)))
+        found = [
+            least_squares(self.residuals, start, self.slopes, method="lm")
+            for start in (self.usual, longest_turn)
+        ]
+        return min(found, key=lambda one: float(one.cost))
+
+    def noise_around(self, solved: "OptimizeResult") -> AssumedSpread:
+        """The noise that the probes show around a solution, with what was supposed of it.
+
+        Its degrees of freedom are the probes less the parameters that they determine.
+        """
+        covariance = np.linalg.inv(solved.jac.T @ solved.jac)
+        count = self.told.size
+        slopes, off = solved.jac[:count], solved.fun[:count] * self.noise
+        free = count - float(np.sum((slopes @ covariance) * slopes))
+        degrees = _NOISE.degrees + free
+        squares = _NOISE.degrees * _NOISE.value**2 + float(off @ off)
+        return AssumedSpread(math.sqrt(squares / degrees), degrees)
 
 
 class CostModel:
     """The model of one path and tool.
 
     `network`: rates from memory to memory by the number of streams, in bit/s. If they do not tell
-    the path's rate, `most_bps` may. `known`: what is known of the tool.
+    the path's rate, `most_bps` may. `known`: what is known of the tool. `noise`: how much the time
+    of one probe differs from the model.
     """
 
     def __init__(
@@ -185,6 +212,7 @@ class CostModel:
         stream = _stream(network.get(1), usual_bps, window_bps)
         self._login_s = known.start * rtt_s
         self._opens_late = known.connection > 0
+        self.noise = _NOISE
         # Logarithm of the usual value, and its standard deviation, in the order of `_log_seconds`.
         self._priors = [
             (usual_bps, spread),
@@ -212,17 +240,16 @@ class CostModel:
         self._groups = sorted({_group(probe.setting) for probe in probes}, key=str)
         priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
         rows = self._rows([(probe.setting, probe.work) for probe in probes])
-        problem = _Problem(
-            rows=rows,
-            told=np.log([probe.seconds for probe in probes]),
-            usual=np.log([value for value, _ in priors]),
-            spread=np.array([spread for _, spread in priors]),
-        )
-        # While turns are short beside the rest, their slope is zero: look from the other end too.
-        longest_turn = problem.usual.copy()
-        longest_turn[_TURN] = float(np.min(problem.told - np.log(rows.files)))
-        found = [problem.solved(start) for start in (problem.usual, longest_turn)]
-        best = min(found, key=lambda one: float(one.cost))
+        for _ in range(_NOISE_ROUNDS):
+            problem = _Problem(
+                rows=rows,
+                told=np.log([probe.seconds for probe in probes]),
+                noise=self.noise.value,
+                usual=np.log([value for value, _ in priors]),
+                spread=np.array([spread for _, spread in priors]),
+            )
+            best = problem.solved()
+            self.noise = problem.noise_around(best)
         self._values = best.x
         self._covariance = np.linalg.inv(best.jac.T @ best.jac)
         return self

@@ -126,6 +126,22 @@ def test_connections_that_open_when_needed_are_no_more_than_files_begin(
     assert seconds == pytest.approx(math.sqrt(old_s * new_s), rel=0.15)
 
 
+def test_how_much_probes_differ_is_known_from_all_settings_together() -> None:
+    # 1 s of start and 10 s of data at each; what is lost on the way makes some of them slower.
+    luck = [0.9, 1.2, 0.95, 1.4, 0.85, 0.95, 1.1, 0.9]
+    noises = []
+    for spread in (luck, [1.0] * len(luck)):
+        probes = [
+            _moved({"concurrency": 8 + n, "parallelism": 1}, 500, 11 * factor)
+            for n, factor in enumerate(spread)
+        ]
+        noises.append(CostModel(0.03, NETWORK).fit(probes).noise)
+    unsteady, steady = noises
+    assert unsteady.value == pytest.approx(np.std(np.log(luck)), rel=0.3)
+    assert steady.value < 0.04
+    assert 4 < unsteady.degrees < 12
+
+
 def test_options_beside_the_flows_have_a_cost_of_their_own() -> None:
     plain: Setting = {**ONE, "options": "none"}
     model = CostModel(0.03, NETWORK).fit([_moved(ONE, 40, 5.0), _moved(plain, 40, 13.0)])
