@@ -59,6 +59,9 @@ _NOISE: Final = AssumedSpread(0.04, 4)
 _NOISE_ROUNDS: Final = 3
 """The most probable parameters depend on the noise, and the noise on them."""
 
+_SAME_NOISE: Final = 0.15
+"""A noise that changes by a smaller fraction needs no further round."""
+
 _USUAL_BPS: Final = 1e9
 _UNFILLED: Final = 0.5
 _FIRST_WINDOW_BYTES: Final = 10 * 1448
@@ -241,15 +244,18 @@ class CostModel:
         priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
         rows = self._rows([(probe.setting, probe.work) for probe in probes])
         for _ in range(_NOISE_ROUNDS):
+            supposed = self.noise.value
             problem = _Problem(
                 rows=rows,
                 told=np.log([probe.seconds for probe in probes]),
-                noise=self.noise.value,
+                noise=supposed,
                 usual=np.log([value for value, _ in priors]),
                 spread=np.array([spread for _, spread in priors]),
             )
             best = problem.solved()
             self.noise = problem.noise_around(best)
+            if abs(self.noise.value / supposed - 1) < _SAME_NOISE:
+                break
         self._values = best.x
         self._covariance = np.linalg.inv(best.jac.T @ best.jac)
         return self
