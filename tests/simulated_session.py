@@ -18,8 +18,9 @@ from advisor import registry
 from advisor.advising.advice import AdviceInputs, advice_from_ranking
 from advisor.advising.budget import default_budget_s
 from advisor.advising.choosing import ranking_of
+from advisor.advising.confirming import whole_last
 from advisor.advising.contenders import Ranking, contenders
-from advisor.advising.judging import comparable, comparable_outcome, moved_share
+from advisor.advising.judging import comparable, comparable_outcome
 from advisor.advising.prior_knowledge import expected_rates
 from advisor.api.method import Knowledge, Method
 from advisor.api.tool import ToolLimits
@@ -243,12 +244,11 @@ class SimulatedSession:
 
     def _confirm(self) -> None:
         chosen = contenders(comparable(self._request, self.probes), [], {TOOL: self.space})
-        shares = [moved_share(self._request, self.probes, TOOL, one.setting) for one in chosen]
         rounds = 0
         while rounds < _LEAST_ROUNDS or not self._is_settled():
             indices = self._rng.permutation(len(chosen)).tolist()
             if not rounds:
-                indices.sort(key=lambda index: shares[index] == 1)
+                indices.sort(key=whole_last(self._request, self.probes, chosen))
             for index in indices:
                 if self.left_s < self._next_probe_s(chosen[index].setting):
                     return

@@ -21,7 +21,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Space, setting_key
 from advisor.models.ceiling import Ceiling, ceiling_of, link_ceiling
-from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD, AssumedSpread
+from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD
 from advisor.models.path_losses import loss_error
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import flow_names
@@ -46,17 +46,21 @@ def ranking_of(
     spaces: Mapping[str, Space],
 ) -> Ranking | None:
     """The contenders, compared, and the choice among them; None without a throughput."""
-    compared = comparable(request, probes)
-    met = contenders(compared, past, spaces)
     if request.tool:
+        model = cost_model(request, probes)
+        compared = comparable(request, probes, model)
+        met = contenders(compared, past, spaces)
         return rank_contenders(
             met,
             spaces,
-            _slice_spread(request, probes),
+            # At least that of all probes around the model: a few may agree by chance.
+            max(SLICE_SPREAD, model.noise, key=lambda one: one.value),
             same=SAME_FILES,
             ceiling=_ceiling_of_tool(request.tool, path, probes),
             errors={c.key: whole_error(request, compared, c.subject, c.setting) for c in met},
         )
+    compared = comparable(request, probes)
+    met = contenders(compared, past, spaces)
     standing = standing_of(request, path, compared, spaces)
     chosen = standing.chosen
     if chosen is None:
@@ -113,9 +117,3 @@ def _with(chosen: Place, met: list[Candidate], probes: Sequence[ProbeRecord]) ->
     if chosen.key in {c.key for c in met}:
         return met
     return [*met, *(named(c, "frugal") for c in candidates_of(probes) if c.key == chosen.key)]
-
-
-def _slice_spread(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> AssumedSpread:
-    """The least spread of what slices say of the whole: at least that of all around the model."""
-    noise = cost_model(request, probes).noise
-    return noise if noise.value > SLICE_SPREAD.value else SLICE_SPREAD

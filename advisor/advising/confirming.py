@@ -13,7 +13,9 @@ from advisor.advising.profiling import CONFIRM
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
 from advisor.domain import events as ev
+from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Space
+from advisor.runtime.request import AdviceRequest
 
 _LEAST_ROUNDS: Final = 2
 _MOST_ROUNDS: Final = 12
@@ -51,7 +53,7 @@ async def _rounds(
     for round_ in range(_MOST_ROUNDS):
         indices = order.permutation(len(chosen)).tolist()
         if not round_:
-            indices.sort(key=_whole_last(context, chosen))
+            indices.sort(key=whole_last(context.request, context.probes, chosen))
         for index in indices:
             await apply_user_orders(context)
             if context.control.is_skipped(context.stage_name(CONFIRM)):
@@ -72,10 +74,11 @@ async def _rounds(
     return f"{_MOST_ROUNDS} rounds are done"
 
 
-def _whole_last(context: Context, chosen: Sequence[Candidate]) -> Callable[[int], bool]:
+def whole_last(
+    request: AdviceRequest, probes: Sequence[ProbeRecord], chosen: Sequence[Candidate]
+) -> Callable[[int], bool]:
     """Where the whole dataset was moved at some settings, those come last: should the time not
-    suffice for all, a whole is not compared with a slice."""
-    request, probes = context.request, context.probes
+    suffice for all, a whole is not compared with a slice. A sort key of indices into `chosen`."""
     shares = [moved_share(request, probes, one.subject, one.setting) for one in chosen]
     return lambda index: shares[index] == 1
 

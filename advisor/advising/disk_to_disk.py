@@ -18,7 +18,7 @@ from advisor.advising.prior_knowledge import expected_rates
 from advisor.advising.prober import Probed, Watcher
 from advisor.advising.recorder import ProbePurpose
 from advisor.advising.tool_in_memory import MemoryProber
-from advisor.advising.tool_probing import ToolProber
+from advisor.advising.tool_probing import ToolProber, length_of
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, PeerGone
@@ -50,7 +50,7 @@ from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import quick_jobs
 from advisor.models.filesystems import can_stripe, notes_on, takes_direct_io, with_stripes
 from advisor.models.slicing import slice_bytes
-from advisor.models.transfer_length import WHOLE_TIMES, transfer_length
+from advisor.models.transfer_length import WHOLE_TIMES
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import uninterrupted
 from advisor.runtime.tool_lookups import informed
@@ -186,8 +186,7 @@ class DiskToDisk:
         """
         stage = await _stage_of(context)
         dataset, request = stage.dataset, context.request
-        costs = traits.tool_traits(stage.tool.name).known_costs(request.server_url)
-        length = transfer_length(context.path.rtt_s, costs.start)
+        length = length_of(stage.tool, request, context.path)
         capacity_bps = context.path.capacity_bps or _UNKNOWN_CAPACITY_BPS
         # The closing comparison's slices are longer than those of the search.
         wanted = slice_bytes(capacity_bps, STRETCH * length.data_s, dataset.total_bytes)

@@ -50,11 +50,16 @@ def comparable_outcome(
     return _whole(request, cost_model(request, probes, own), setting, outcome)
 
 
-def comparable(request: AdviceRequest, probes: Sequence[ProbeRecord]) -> list[ProbeRecord]:
-    """The probes that are compared, with the outcome that each represents."""
+def comparable(
+    request: AdviceRequest, probes: Sequence[ProbeRecord], model: CostModel | None = None
+) -> list[ProbeRecord]:
+    """The probes that are compared, with the outcome that each represents.
+
+    `model`: the tool's, if it was fitted to these probes already.
+    """
     if request.tool is None:
         return in_the_long_run(probes)
-    model = cost_model(request, probes)
+    model = model or cost_model(request, probes)
     return [
         msgspec.structs.replace(probe, result=_whole(request, model, probe.setting, probe.result))
         for probe in probes

@@ -41,7 +41,7 @@ from advisor.domain.space import Setting, concurrency_of, flows_of
 from advisor.hosts.file_samples import is_unchanged, sample_files
 from advisor.methods.api import Expected
 from advisor.models.slicing import Part, Slicer, moved_work, slice_bytes
-from advisor.models.transfer_length import transfer_length, whole_limit_s
+from advisor.models.transfer_length import TransferLength, transfer_length, whole_limit_s
 from advisor.probing.transfer import Ran, run_transfer
 from advisor.runtime.arrival_check import is_short, shortage, written_sizes
 from advisor.runtime.content_check import check_content
@@ -95,8 +95,7 @@ class ToolProber:
         self._path = path
         self._slicer = slicer
         self.most_bytes = most_bytes
-        costs = tool_traits(tool.name).known_costs(request.server_url)
-        self._length = transfer_length(path.rtt_s, costs.start)
+        self._length = length_of(tool, request, path)
         self._total_bytes = dataset.total_bytes
         self._places = CommandRequest(
             subject=tool.name,
@@ -157,9 +156,10 @@ class ToolProber:
 
         `setting`: its setting, if that is known: the whole dataset takes what is expected of it.
         """
-        expected_bps = self._expected([setting])[0] if self._expected and setting else None
-        if expected_bps and self._limit_of_all_s(expected_bps):
-            return self._all_s(expected_bps) + self._around_s
+        if setting and self._expected and self.can_move_all:
+            [expected_bps] = self._expected([setting])
+            if self._limit_of_all_s(expected_bps):
+                return self._all_s(expected_bps) + self._around_s
         return max(self._length.usual_s * self.stretch, self._last_s) + self._around_s
 
     @property
@@ -430,6 +430,12 @@ class ToolProber:
                 self.kept = Kept()
         await self._remove_scratch(link)
         return f"not everything that arrived is kept: {self._not_kept}" if self._not_kept else ""
+
+
+def length_of(tool: TransferTool, request: AdviceRequest, path: PathFacts) -> TransferLength:
+    """How long a probe of a tool lasts, by what is known of its start."""
+    costs = tool_traits(tool.name).known_costs(request.server_url)
+    return transfer_length(path.rtt_s, costs.start)
 
 
 async def _check_sizes(link: AgentLink, pieces: Sequence[Piece]) -> None:

@@ -181,12 +181,12 @@ class _Problem(msgspec.Struct, frozen=True, kw_only=True):
         ]
         return min(found, key=lambda one: float(one.cost))
 
-    def noise_around(self, solved: "OptimizeResult") -> AssumedSpread:
+    def noise_around(self, solved: "OptimizeResult", covariance: Array) -> AssumedSpread:
         """The noise that the probes show around a solution, with what was supposed of it.
 
-        Its degrees of freedom are the probes less the parameters that they determine.
+        `covariance`: of the values. Its degrees of freedom are the probes less the parameters that
+        they determine.
         """
-        covariance = np.linalg.inv(solved.jac.T @ solved.jac)
         count = self.told.size
         slopes, off = solved.jac[:count], solved.fun[:count] * self.noise
         free = count - float(np.sum((slopes @ covariance) * slopes))
@@ -243,21 +243,21 @@ class CostModel:
         self._groups = sorted({_group(probe.setting) for probe in probes}, key=str)
         priors = [*self._priors, *((1.0, 0.7) for _ in self._groups)]
         rows = self._rows([(probe.setting, probe.work) for probe in probes])
+        problem = _Problem(
+            rows=rows,
+            told=np.log([probe.seconds for probe in probes]),
+            noise=_NOISE.value,
+            usual=np.log([value for value, _ in priors]),
+            spread=np.array([spread for _, spread in priors]),
+        )
         for _ in range(_NOISE_ROUNDS):
-            supposed = self.noise.value
-            problem = _Problem(
-                rows=rows,
-                told=np.log([probe.seconds for probe in probes]),
-                noise=supposed,
-                usual=np.log([value for value, _ in priors]),
-                spread=np.array([spread for _, spread in priors]),
-            )
             best = problem.solved()
-            self.noise = problem.noise_around(best)
-            if abs(self.noise.value / supposed - 1) < _SAME_NOISE:
+            self._covariance = np.linalg.inv(best.jac.T @ best.jac)
+            self.noise = problem.noise_around(best, self._covariance)
+            if abs(self.noise.value / problem.noise - 1) < _SAME_NOISE:
                 break
+            problem = msgspec.structs.replace(problem, noise=self.noise.value)
         self._values = best.x
-        self._covariance = np.linalg.inv(best.jac.T @ best.jac)
         return self
 
     @property
