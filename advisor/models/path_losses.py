@@ -2,14 +2,14 @@
 
 A probe of seconds with few streams may meet no loss where one in 40,000 segments is lost, and its
 windows stand where slow start left them: it shows 560 Mbit/s of a path that gives two streams of
-cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they tell of
+cubic 205 in an hour. All probes cross the same path, so their losses are pooled. What they show of
 the loss rate is a posterior: before any probe the path loses nothing with probability 0.8, or else
 at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
 combined with what each loss rate allows its streams (`models/loss_response.py`): where that is
-less, and where losses had lowered windows that nothing else limits, also where it is more, up to
-the highest rate of the session. What counts is the time that a transfer takes, so the result is the
-harmonic mean over the posterior: a rate that may be far lower is worth less than one that is
-certain.
+less, and where losses at the start had lowered windows that nothing else limits, also where it is
+more, up to the highest rate of the session. What counts is the time that a transfer takes, so the
+result is the harmonic mean over the posterior: a rate that may be far lower is worth less than one
+that is certain.
 """
 
 import math
@@ -33,6 +33,9 @@ _LOSSES: Final = [
     _LEAST_LOSS * (_MOST_LOSS / _LEAST_LOSS) ** (i / (_POINTS - 1)) for i in range(_POINTS)
 ]
 
+_LEAST_WINDOW: Final = 4
+"""Segments of each stream, from which on cuts can be counted."""
+
 _LEAST_PROBABILITY: Final = 1e-300
 """Keeps a logarithm finite."""
 
@@ -49,16 +52,16 @@ class _Lossy(msgspec.Struct, frozen=True):
     mean_bps: float
 
 
-class _Told(msgspec.Struct, frozen=True):
-    """What the probes of a path tell: the probability of each of `_LOSSES`, the highest rate."""
+class _Evidence(msgspec.Struct, frozen=True):
+    """What the probes of a path show: the probability of each of `_LOSSES`, the highest rate."""
 
     posterior: list[float]
     highest_bps: float
 
     @staticmethod
-    def by(probes: Sequence[_Lossy]) -> "_Told":
+    def by(probes: Sequence[_Lossy]) -> "_Evidence":
         posterior = _posterior([probe.losses for probe in probes])
-        return _Told(posterior, max(probe.mean_bps for probe in probes))
+        return _Evidence(posterior, max(probe.mean_bps for probe in probes))
 
 
 def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
@@ -68,9 +71,9 @@ def in_the_long_run(probes: Iterable[ProbeRecord]) -> list[ProbeRecord]:
     for probe, lossy in listed:
         if lossy:
             met.setdefault(_path(probe), []).append(lossy)
-    told = {path: _Told.by(each) for path, each in met.items()}
+    evidence = {path: _Evidence.by(each) for path, each in met.items()}
     return [
-        msgspec.structs.replace(probe, result=_expected(lossy, told[_path(probe)]))
+        msgspec.structs.replace(probe, result=_expected(lossy, evidence[_path(probe)]))
         if lossy
         else probe
         for probe, lossy in listed
@@ -149,14 +152,26 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
     return [one / total for one in each]
 
 
-def _expected(probe: _Lossy, told: _Told) -> Measurement:
+def _is_held_down(probe: _Lossy) -> bool:
+    """Whether losses at its start hold a probe down, so that its windows will still grow.
+
+    Any other rate may be limited by something else: the receiver, or the flows of others, which cut
+    the windows again and again. Windows of a few segments show no cuts: their threshold is at its
+    minimum.
+    """
+    losses = probe.losses
+    segments = probe.mean_bps * probe.rtt_s / (8 * losses.segment_bytes * losses.streams)
+    is_recovering = losses.all_cuts > 0 and losses.later_cuts <= losses.streams
+    return is_recovering and losses.window_limited and segments >= _LEAST_WINDOW
+
+
+def _expected(probe: _Lossy, evidence: _Evidence) -> Measurement:
     """A probe with the rate of the expected time over the posterior, and its standard error."""
     seen_bps, error = _without_pooling(probe)
-    # Any other rate may be bounded by something else than losses.
-    can_rise = bool(probe.losses.all_cuts) and probe.losses.window_limited
-    most_bps = max(seen_bps, told.highest_bps) if can_rise else seen_bps
-    moments = [(max(0.0, 1 - math.fsum(told.posterior)), math.log(seen_bps), error)]
-    for loss, weight in zip(_LOSSES, told.posterior, strict=True):
+    can_rise = _is_held_down(probe)
+    most_bps = max(seen_bps, evidence.highest_bps) if can_rise else seen_bps
+    moments = [(max(0.0, 1 - math.fsum(evidence.posterior)), math.log(seen_bps), error)]
+    for loss, weight in zip(_LOSSES, evidence.posterior, strict=True):
         allowed = allowed_at(loss, probe.losses, probe.rtt_s, most_bps)
         bps, its_error = seen_bps, error
         if can_rise or allowed.rate_bps < seen_bps:

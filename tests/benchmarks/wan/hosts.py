@@ -24,6 +24,8 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 _NAME: Final = "bench-wan"
 _CONTROL: Final = "/proc/sys/net/ipv4/tcp_congestion_control"
 _PORT: Final = 5301
+_GRACE_S: Final = 60
+"""How much longer than asked iperf3 may take: both ends exchange results behind a full queue."""
 
 
 class Trouble(Exception):
@@ -185,10 +187,7 @@ class Lab:
         """
         argv = _command(*words, "--json", checkout=checkout)
         with _child(argv, self._folder, checkout) as process:
-            try:
-                output, _ = process.communicate(timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                raise Trouble(f"advisor {shlex.join(words)} took over {timeout_s:.0f} s") from None
+            output = _output(process, f"advisor {shlex.join(words)}", timeout_s)
             return [json.loads(line) for line in output.splitlines()], process.returncode
 
     def iperf3(
@@ -211,11 +210,19 @@ class Lab:
             client += ["-O", str(start_s), "-t", str(counted_s), "-P", str(streams)]
             client += ["-w", str(window_bytes)] if window_bytes else []
             with self.running(client) as process:
-                output, _ = process.communicate(timeout=start_s + counted_s + 60)
-        told = json.loads(output or "{}")
-        if "error" in told or "sum_received" not in told.get("end", {}):
-            raise Trouble(f"iperf3: {told.get('error', 'it ended without a result')}")
-        return float(told["end"]["sum_received"]["bits_per_second"])
+                output = _output(process, shlex.join(client), start_s + counted_s + _GRACE_S)
+        report = json.loads(output or "{}")
+        if "error" in report or "sum_received" not in report.get("end", {}):
+            raise Trouble(f"iperf3: {report.get('error', 'it ended without a result')}")
+        return float(report["end"]["sum_received"]["bits_per_second"])
+
+
+def _output(process: subprocess.Popen[str], name: str, timeout_s: float) -> str:
+    """What it prints until its end. Raises Trouble if that takes longer."""
+    try:
+        return process.communicate(timeout=timeout_s)[0]
+    except subprocess.TimeoutExpired:
+        raise Trouble(f"{name} took over {timeout_s:.0f} s") from None
 
 
 def _await_line(process: subprocess.Popen[str], word: str) -> None:

@@ -125,6 +125,19 @@ def test_windows_that_losses_had_lowered_rise_to_what_all_probes_tell(window_lim
     assert one < 9.1e7
 
 
+@pytest.mark.parametrize(
+    ("bps", "cuts"), [(2e7, 6), (5e5, 1)], ids=["cut again and again", "of a few segments"]
+)
+def test_windows_that_the_flows_of_others_hold_down_are_not_expected_to_rise(
+    bps: float, cuts: int
+) -> None:
+    """A stream beside others on a full path had 12 Mbit/s in every probe, and was promised 100."""
+    beside_others = lossy_probe(bps, cuts=cuts, segments=700, window_limited=True)
+    many = lossy_probe(9e8, streams=25, cuts=20, segments=950_000)
+    one, _ = rates(beside_others, many)
+    assert one == pytest.approx(bps, rel=0.1)
+
+
 def test_no_window_is_expected_to_rise_beyond_the_highest_rate_of_the_path() -> None:
     unlucky = lossy_probe(2e7, streams=4, cuts=2, segments=700, window_limited=True)
     one, most = rates(unlucky, lossy_probe(1e8, streams=25, cuts=3, segments=5_000_000))
