@@ -76,11 +76,11 @@ def _of_transport(name: str) -> tuple[Requirement, ...]:
 
 
 def _of_plugin(
-    name: str, told: Traits, purpose: str, available: Availability
+    name: str, stated: Traits, purpose: str, available: Availability
 ) -> tuple[Requirement, ...]:
     """The requirements that it states; without any, whether it can run."""
-    if told.requirements:
-        return told.requirements
+    if stated.requirements:
+        return stated.requirements
     found = "ready" if available.ok else None
     remedy = available.remedy or available.reason
     return (Requirement(name=name, purpose=purpose, find=lambda: found, remedy=remedy),)

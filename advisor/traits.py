@@ -26,8 +26,8 @@ _T = TypeVar("_T", bound=Traits)
 
 
 def _traits(plugin: Any, kind: type[_T]) -> _T:
-    told = getattr(plugin, "traits", None)
-    return told if isinstance(told, kind) else kind()
+    own = getattr(plugin, "traits", None)
+    return own if isinstance(own, kind) else kind()
 
 
 def method_traits(name: str) -> MethodTraits:
@@ -188,8 +188,8 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
 
 def can_move(tool: str) -> bool:
     """Whether `advisor transfer` can run the tool of that name."""
-    told = tool_traits(tool)
-    takes_lists = told.moves_ranges or (told.whole_files and not told.fetches)
+    own = tool_traits(tool)
+    takes_lists = own.moves_ranges or (own.whole_files and not own.fetches)
     return registry.is_transfer_tool(tool) and takes_lists
 
 

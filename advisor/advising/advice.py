@@ -201,7 +201,7 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
     reasons += _left_out(compared, ranking)
     if inputs.request.tool is None:
         reasons += _held_down(inputs.probes, compared)
-    # Why it stopped tells the same.
+    # The reason for the stop says the same.
     if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking, full)):
         reasons.append(plateau)
     if best := max(inputs.past, key=lambda p: p.throughput_bps, default=None):
@@ -360,7 +360,7 @@ def _against(ranking: Ranking, index: int) -> str:
     ratio = ranking.ratio(chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
-    if not comparison.told_apart(chosen, index):
+    if not comparison.clearly_different(chosen, index):
         if ratio.value < 1:
             return f"the {name} shows no clear difference ({figures}), and costs more"
         return f"against the {name}: {figures}, no clear difference"

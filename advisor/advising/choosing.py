@@ -33,7 +33,7 @@ def standing_of(
     probes: Sequence[ProbeRecord],
     spaces: Mapping[str, Space],
 ) -> Standing:
-    """What the probes of a session of transports tell."""
+    """What the probes of a session of transports show."""
     seen_bps = max((one.throughput_bps for one in _measured(probes)), default=0.0)
     return Standing(probes, spaces, flow_names(), link_ceiling(path, seen_bps), request.dataset)
 

@@ -143,7 +143,7 @@ class Context:
     ) -> PendingProbe:
         """One probe, with its retries. Raises Stopped, PeerLost, OutOfTime, StoreError.
 
-        `record` stores it, after the method has been told. `least_bps`: see `Watcher`.
+        `record` stores it, after the method has had it. `least_bps`: see `Watcher`.
         """
         ordinal = self.recorder.next_ordinal()
         self._probe_events.started(ordinal, subject, setting, purpose)
@@ -186,7 +186,7 @@ class Context:
     async def record(
         self, pending: PendingProbe, *, method: Method | None = None, retried: bool = False
     ) -> None:
-        """Store a probe and report that it ended; `method`: the search that was told of it.
+        """Store a probe and report that it ended; `method`: the search that has had it.
 
         Raises StoreError, and Blocked after a failure that every other setting would meet too.
         """

@@ -188,7 +188,7 @@ def _limit_of(standing: Standing) -> str:
 def record_gain(rates_bps: Sequence[float], best_bps: float, least: float) -> float:
     """What the next probe of a search is expected to gain over the best rate, as a log rate.
 
-    By the spread of its probes so far; infinite with fewer than three, which tell nothing yet.
+    By the spread of its probes so far; infinite with fewer than three, which show nothing yet.
     """
     logs = [math.log(bps) for bps in rates_bps if bps > 0]
     if len(logs) < _LEAST_RECORDS:

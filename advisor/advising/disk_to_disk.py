@@ -311,7 +311,7 @@ def _expected(context: Context, settings: Sequence[Setting]) -> Sequence[float]:
 
 
 async def _folder_there(context: Context, folder: str) -> Filesystem | None:
-    """The file system at the destination, None where no agent tells it. Raises ValueError."""
+    """The file system at the destination, None where no agent reports it. Raises ValueError."""
     if not context.path.destination.is_known:
         return None
     there = await context.runner.link.folder(folder)
@@ -379,7 +379,7 @@ def _disks(
     *,
     both_modes: bool,
 ) -> dict[str, DiskProber]:
-    """A prober for each disk that can be measured; for the others the reason is told."""
+    """A prober for each disk that can be measured; for the others the reason is reported."""
     ends = {SOURCE_DISK: here, DESTINATION_DISK: there}
     probers = {}
     for name, filesystem in ends.items():

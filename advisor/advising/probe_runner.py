@@ -36,7 +36,7 @@ class Measurer(Protocol):
         """The time that one more probe may take, of a setting if it is known; in seconds."""
 
     def waits_there(self, setting: Setting) -> bool:
-        """Whether a probe waits for its turn at the destination, which is not told."""
+        """Whether a probe waits for its turn at the destination, which is not reported."""
 
     async def measure(self, link: AgentLink, setting: Setting, watcher: Watcher) -> Probed:
         """One probe. Every failure is an outcome, except a lost agent, which raises PeerGone.
@@ -65,7 +65,7 @@ class TransportMeasurer(Protocol):
 class ProbeRunner:
     """Runs the probes of one session. `stop` ends a running probe at once.
 
-    `notice` is told, in a sentence, that the agent was lost.
+    `notice` is called with a sentence when the agent is lost.
     """
 
     def __init__(
@@ -151,8 +151,10 @@ class ProbeRunner:
         if measurer:
             async with self.turn.held_alone(watcher):
                 return await measurer.measure(self.link, setting, watcher)
-        async with self.turn.held(watcher) as told:
-            return await self._transports.measure(self.link, subject, setting, self.length, told)
+        async with self.turn.held(watcher) as reporting:
+            return await self._transports.measure(
+                self.link, subject, setting, self.length, reporting
+            )
 
     def _learn_overhead(self, subject: str, probed: Probed) -> None:
         outcome = probed.outcome

@@ -102,7 +102,7 @@ class Meeting:
 
 
 class Listener(Protocol):
-    """Is told what both ends of a probe report. `meeting`: see `Course`."""
+    """Receives what both ends of a probe report. `meeting`: see `Course`."""
 
     @property
     def meeting(self) -> Meeting:

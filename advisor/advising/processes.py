@@ -42,7 +42,7 @@ async def measure_over_processes(
 
 
 class _Part:
-    """What one part reports: the course is told the totals of all."""
+    """What one part reports: the course receives the totals of all."""
 
     def __init__(self, course: Course, number: int, received: Merger, sent: Merger) -> None:
         self._course = course

@@ -78,7 +78,7 @@ class ProbeRecorder:
     ) -> None:
         """Store a probe and what foreign code printed in it. Raises StoreError.
 
-        `rtt_s`: the smoothed round-trip time. `method`: the search that was told the outcome.
+        `rtt_s`: the smoothed round-trip time. `method`: the search that has had the outcome.
         `retried`: whether the probe failed and is repeated; it may be so twice.
         """
         record = self._record_of(pending, rtt_s, method)

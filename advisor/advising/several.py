@@ -237,8 +237,8 @@ class SeveralConnections(AdviceSession):
         watcher = ProbeEvents(self.events).watcher(0)
 
         async def measured() -> list[Probed]:
-            async with searched[0].context.runner.turn.held(watcher) as told:
-                return await measure_at_once(self.far_end.link, spares, lanes, length, told)
+            async with searched[0].context.runner.turn.held(watcher) as reporting:
+                return await measure_at_once(self.far_end.link, spares, lanes, length, reporting)
 
         try:
             async with asyncio.timeout(budget.left_s + _LATE_S):

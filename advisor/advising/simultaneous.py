@@ -42,7 +42,7 @@ async def measure_at_once(
 
     They begin together, and end when the mean of each is known well enough. Their throughputs are
     those of the time in which all of them were steady: what one got while another had not begun is
-    left out. If one fails, all end, with its failure. `watcher`: told how long they have to
+    left out. If one fails, all end, with its failure. `watcher`: hears how long they have to
     wait, and no interval. Raises PeerError for a lost agent.
     """
     meeting = Meeting(len(lanes))

@@ -54,7 +54,7 @@ class SourceTurn:
     async def awaited(self, watcher: Watcher) -> None:
         """Wait until nobody measures here, and hold nothing.
 
-        For probes whose wait at the destination is not told.
+        For probes whose wait at the destination is not reported.
         """
         if not self._is_taken_there:
             async with self._turn.taken(_telling(watcher)):

@@ -13,7 +13,7 @@ of an hour, and never more than an hour: the probabilities of the model are not 
 justify minutes of probing by a gain that is not likely.
 
 What can be gained is bounded twice. By what the path can carry (`--bandwidth`, the slower link): a
-setting within 2 % of it ends everything. And by `models/response.py`, which tells from the numbers
+setting within 2 % of it ends everything. And by `models/response.py`, which infers from the numbers
 of flows and their rates whether the settings or the path limit the rate.
 """
 
@@ -243,7 +243,7 @@ class Standing:
             default=-math.inf,
         )
         if self.log_rate(best) > known + SAME:
-            # It disproves what the numbers of flows tell of the path.
+            # It disproves what the numbers of flows suggest about the path.
             return math.inf
         return reference.capacity_gain(self.log_rate(best), SAME)
 

@@ -57,7 +57,7 @@ class ClaimNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Found(msgspec.Struct, frozen=True):
     """A claim's file. `note`: None where it cannot be read. `is_active`: its transfer runs now.
 
-    `has_locks`: otherwise the file system cannot tell whether it runs.
+    `has_locks`: otherwise the file system does not show whether it runs.
     """
 
     note: ClaimNote | None
@@ -170,8 +170,8 @@ def joined(
     """A claim that an agent on another host holds on the same file system: for reading alone.
 
     Blocks; calls `check` while it waits for that host's file to be seen here. `since_s`: of that
-    claim, which tells it from one that an earlier run has left on another file system. Raises
-    FilesRefused.
+    claim, which distinguishes it from one that an earlier run has left on another file system.
+    Raises FilesRefused.
     """
     root = rights.resolved(target)
     deadline_s = time.monotonic() + _SEEN_S

@@ -56,7 +56,7 @@ class AgentLink:
         self._hearing: asyncio.Task[None] | None = None
         self.version = ""
         self.knows_several_probes = False
-        """Whether the agent can run several probes at once, as far as its facts have told."""
+        """Whether the agent can run several probes at once, as far as its facts say."""
 
     async def _gone(self) -> PeerGone:
         return await self._explain()
@@ -112,7 +112,7 @@ class AgentLink:
         )
 
     def _beat(self) -> None:
-        # What was sent before has not left yet: a keepalive behind it would tell nothing more.
+        # What was sent before has not left yet: a keepalive behind it would add nothing.
         if not self._writer.is_closing() and not self._writer.transport.get_write_buffer_size():
             self._writer.write(m.as_line(m.KeepAlive()))
 
@@ -210,7 +210,7 @@ class AgentLink:
     async def probes(self, requests: Sequence[m.OpenProbe]) -> AsyncIterator[list[Replies]]:
         """Run the receiving ends of several probes at once; yields the replies about each.
 
-        As `probe`. Only for agents that tell their interfaces.
+        As `probe`. Only for agents that report their interfaces.
         """
         inboxes = Inboxes(self._read, len(requests))
         several = [Replies(partial(inboxes.next, number)) for number in range(len(requests))]

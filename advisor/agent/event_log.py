@@ -10,7 +10,7 @@ _LONGEST: Final = 200
 
 
 class EventLog:
-    """Writes at most five lines of a kind in a minute; the others are counted, and told later."""
+    """Writes at most five lines of a kind in a minute; the others are counted."""
 
     def __init__(
         self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic

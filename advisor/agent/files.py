@@ -345,7 +345,7 @@ class FileWork:
         folder = self._rights.resolved(request.folder)
 
         async def awaited(_: int) -> None:
-            """Nothing: the advisor is told that the agent is at work, which is enough."""
+            """Nothing: the advisor knows that the agent is at work, which is enough."""
 
         try:
             async with self._turn.taken(awaited):

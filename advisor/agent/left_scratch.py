@@ -37,7 +37,7 @@ class ScratchFolders:
             await asyncio.to_thread(self._remove)
 
     def _remove(self) -> None:
-        """In a thread, which ends its work also where the agent is told to end."""
+        """In a thread, which ends its work also when the agent is stopped."""
         deadline_s = time.monotonic() + self._retried_s
         while True:
             for folder in list(self._folders):

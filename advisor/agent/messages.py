@@ -104,7 +104,7 @@ class OpenProbes(AdvisorMessage, frozen=True, kw_only=True, tag="open_probes"):
     """Run the receiving ends of several probes at once, in one turn: over several connections, or
     those of the processes that one probe is spread over.
 
-    Each reply about one of them is an `OfProbe`. Agents that tell no interfaces do not know it.
+    Each reply about one of them is an `OfProbe`. Agents that report no interfaces do not know it.
     """
 
     probes: Annotated[list[OpenProbe], msgspec.Meta(min_length=1, max_length=PROBES_LIMIT)]
@@ -256,7 +256,7 @@ class Alive(AgentMessage, frozen=True, kw_only=True, tag="alive"):
 class Facts(AgentMessage, frozen=True, kw_only=True, tag="facts"):
     """The host's facts, the transports it can receive, and its interfaces.
 
-    `interfaces`: None from agents of versions that do not tell them.
+    `interfaces`: None from agents of versions that do not report them.
     """
 
     facts: HostFacts

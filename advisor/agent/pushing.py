@@ -159,7 +159,7 @@ async def _bring(
 
 
 async def _write(child: Child, content: bytes) -> None:
-    """Send it. Whatever prevents that is told by what the other side says next, or does not say."""
+    """Send it. A failure shows in what the other side says next, or does not say."""
     async with asyncio.timeout(_SEND_S):
         for at in range(0, len(content), _CHUNK_BYTES):
             try:

@@ -3,7 +3,7 @@
 Its name alone does not: anybody may call a folder `.advisor-notes`. A scratch folder belongs to the
 agent's account and holds a mark: a file of that account with the folder's own name in it, written
 before anyone else could enter. So a folder that was renamed or copied is none. The name has 128
-random bits and no request lists folders: only the advisor that was told the name can ask for it,
+random bits and no request lists folders: only the advisor that received the name can ask for it,
 over any connection and of any agent of the same account that sees the same files.
 """
 

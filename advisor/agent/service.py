@@ -150,7 +150,7 @@ class _Conversation:
             raise ConnectionAbortedError("the advisor does not read what it is sent") from None
 
     def _beat(self) -> None:
-        # What was sent before has not left yet: a keepalive behind it would tell nothing more.
+        # What was sent before has not left yet: a keepalive behind it would add nothing.
         if not self._writer.is_closing() and not self._writer.transport.get_write_buffer_size():
             self._writer.write(m.as_line(m.Alive()))
 
@@ -251,7 +251,7 @@ class _Conversation:
                 ended = await self._receive(request, partial(say, number))
                 if not ended.kind or len(requests) == 1:
                     return ended
-                # The others run on until the advisor, told of it, ends them.
+                # The others run until the advisor, which hears of it, ends them.
                 await say(number, ended)
             return None
 

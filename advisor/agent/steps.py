@@ -44,11 +44,11 @@ async def run_step(
 ) -> m.Reply:
     """Run a step; return the reply that ends it. `ready` gets the first port. Can be cancelled.
 
-    `ports`: the first and last one that it may be told to listen on, (0, 0) for any.
+    `ports`: the first and last one that it may be asked to listen on, (0, 0) for any.
     """
 
     async def awaited(_: int) -> None:
-        """Nothing: the advisor is told that the agent is at work, which is enough."""
+        """Nothing: the advisor knows that the agent is at work, which is enough."""
 
     try:
         tool = _tool_named(request.tool)

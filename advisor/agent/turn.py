@@ -50,17 +50,17 @@ class Turn:
         return self._queue[0] is ticket and self._own.take() and self._common.take(self._own.holds)
 
     @contextlib.asynccontextmanager
-    async def taken(self, tell: Callable[[int], Awaitable[None]]) -> AsyncIterator[None]:
-        """Hold the turn during the block; calls `tell` with the number ahead, as it changes."""
+    async def taken(self, report: Callable[[int], Awaitable[None]]) -> AsyncIterator[None]:
+        """Hold the turn during the block; calls `report` with the number ahead, as it changes."""
         ticket = object()
         self._queue.append(ticket)
-        told = -1
+        reported = -1
         try:
             while not self._is_mine(ticket):
                 ahead = max(1, self._queue.index(ticket))
-                if ahead != told:
-                    await tell(ahead)
-                    told = ahead
+                if ahead != reported:
+                    await report(ahead)
+                    reported = ahead
                 await asyncio.sleep(_POLL_S)
             yield
         finally:

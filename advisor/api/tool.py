@@ -341,7 +341,7 @@ class ServedTool(TransferTool, Protocol):
 
 @runtime_checkable
 class LimitedTool(TransferTool, Protocol):
-    """A tool that can tell that its server accepts fewer connections than a setting wants."""
+    """A tool that recognises that its server accepts fewer connections than a setting wants."""
 
     def refusal(self, output: str, errors: str) -> str:
         """Why the server refused some of the connections, in words; "" if it did not.

@@ -80,11 +80,11 @@ def agent(
 
     address, port = listen
     folders = [folder.absolute() for folder in files or ()]
-    secret, told = _secret(secret_file)
+    secret, is_new = _secret(secret_file)
 
     def listening(bound: int) -> None:
         say(f"listening on {address}:{bound}", err=True)
-        if told:
+        if is_new:
             say("secret, shown this once; it goes into a file for --secret-file:", err=True)
             say(secret)
             sys.stdout.flush()

@@ -204,7 +204,7 @@ def _paragraphs(function: Callable[..., Any]) -> str:
 
 
 def _hide_types(parameters: Iterable[Any]) -> None:
-    """Leave Python's types of arguments out of the help: they tell a user nothing."""
+    """Leave Python's types of arguments out of the help: they mean nothing to a user."""
     for one in parameters:
         if isinstance(one, TyperArgument):
             one.type = copy.copy(one.type)

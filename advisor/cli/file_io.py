@@ -115,9 +115,9 @@ def file_io(
     try:
         report = asyncio.run(_until_signal(_profile(place, folder, directions, quick)))
     except FileIoError as error:
-        return _told(error, EXIT_FAILED)
+        return _failed(error, EXIT_FAILED)
     except _Unreachable as error:
-        return _told(error, error.exit_code)
+        return _failed(error, error.exit_code)
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
     if as_json:
@@ -155,7 +155,7 @@ def _tell(sentence: str) -> None:
     say(f"advisor: {sentence}", err=True)
 
 
-def _told(error: Exception, exit_code: int) -> int:
+def _failed(error: Exception, exit_code: int) -> int:
     say(f"advisor: {error}", err=True)
     return exit_code
 

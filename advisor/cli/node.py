@@ -10,7 +10,7 @@ from advisor.cli.errors import UsageError
 def node() -> int:
     """Move files as one of the source nodes of 'advisor transfer --via', which starts it by itself.
 
-    It is told on standard input what to move, and says on standard output what has arrived. It
+    It reads from standard input what to move, and writes to standard output what has arrived. It
     needs no access to the history.
     """
     from advisor.agent.stdio import NoChannel

@@ -52,7 +52,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     bytes as granted by the kernel. `versions`: of the tools that moved the data, per end.
     `overhead_s`: for a file transfer that ran to its end, the time beyond bytes ÷ throughput:
     login, connections, start-up, closing; None otherwise. `work`: for a file transfer, what was
-    moved in `elapsed_s`. `losses`: what streams of TCP tell of the path's losses.
+    moved in `elapsed_s`. `losses`: what streams of TCP show of the path's losses.
     """
 
     throughput_bps: float

@@ -43,7 +43,7 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether a program on that host has told them; those of `UNKNOWN_HOST` are none."""
+        """Whether a program on that host has reported them; those of `UNKNOWN_HOST` are none."""
         return self.cores > 0
 
 

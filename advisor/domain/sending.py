@@ -32,7 +32,7 @@ class SendingState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a whole probe of TCP tells of the path's losses.
+    """What a whole probe of TCP shows of the path's losses.
 
     `cuts`: how often a loss that no full queue explains has lowered a stream's threshold, among
     `segments` sent in the time in which none was full. `full_cuts` and `full_segments`: the same

@@ -1,4 +1,4 @@
-"""What a plugin may tell about itself beyond its interface: all that the core asks by name.
+"""What a plugin may state about itself beyond its interface: all that the core asks by name.
 
 A plugin offers it as an attribute `traits`. Each field has a default, and a plugin without the
 attribute has all of them.
@@ -28,10 +28,10 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
-    """What plugins of every kind may tell.
+    """What plugins of every kind may state.
 
     `former_names`: earlier names, which stored records, saved states, configuration and the command
-    line may still use. `requirements`: empty for what `available()` tells. `imported_from`: the
+    line may still use. `requirements`: empty where `available()` says it all. `imported_from`: the
     formats of `advisor history import` whose rows are measurements of this plugin.
     """
 
@@ -65,14 +65,14 @@ USUAL_GAUGES: Final[Mapping[str, GaugeLabel]] = {
 
 
 class MethodTraits(Traits, frozen=True, kw_only=True):
-    """What a method may tell.
+    """What a method may state.
 
     `default_for`: the uses for which it is taken where the user names no method.
     `tool_constants`: constants that have another default where a tool is profiled.
     `gauge_labels`: by the gauge's name, beside the usual ones. `probe_labels`: its own labels of
     probes. `form_text`: what it does, for the form of a transfer; "" keeps it off the form.
     `form_rank`: the form lists the lowest first. `hint`: shown beside a form where it is chosen.
-    `shows_evidence`: its searches tell which past transfers they stand on. `asks_transfers`: a
+    `shows_evidence`: its searches show which past transfers they rely on. `asks_transfers`: a
     transfer that it tunes gives it the past ones. `instead`: what to do where somebody asks for an
     advice by it, "" for a method that gives one.
     """
@@ -90,7 +90,7 @@ class MethodTraits(Traits, frozen=True, kw_only=True):
 
 
 class TransportTraits(Traits, frozen=True, kw_only=True):
-    """What a transport may tell.
+    """What a transport may state.
 
     `label`: its name on screens and in reports, "" for the plugin's name. `cost_rank`: of two
     transports with the same throughput, the lower rank is advised; the lowest of all is the
@@ -133,7 +133,7 @@ FOUND_TOOL: Final = "auto"
 
 
 class ToolTraits(Traits, frozen=True, kw_only=True):
-    """What a tool may tell.
+    """What a tool may state.
 
     `rank`: the lowest comes first wherever tools are listed or one is chosen. `is_default`: command
     lines are written for it where the user names no tool. `moves_ranges`: it moves ranges of files

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def changeable_by_all(file: Path) -> Path | None:
     """What lets every user replace the content of an existing file: itself, or a folder above it,
-    also above what it is a link to. None if there is nothing of the kind, or it cannot be told.
+    also above what it is a link to. None if there is nothing of the kind, or it is unknown.
 
     Groups and other owners are not looked at: sites share folders in such ways on purpose.
     """

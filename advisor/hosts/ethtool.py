@@ -35,7 +35,7 @@ def pause(card: str) -> Pause | None:
 
 
 def offloads(card: str) -> dict[str, bool]:
-    """Checksums (`tx`, `rx`), scatter-gather and segmentation, those that its driver tells."""
+    """Checksums (`tx`, `rx`), scatter-gather and segmentation, those that its driver reports."""
     asked = {name: _asked(card, number, 2) for name, number in _OFFLOADS.items()}
     return {name: bool(found[1]) for name, found in asked.items() if found is not None}
 

@@ -2,7 +2,7 @@
 
 It is an abstract Unix socket: a name of the kernel's, not of a file system. Whoever binds it first
 has it, and it is free as soon as that process ends. Every user may bind it, so that a stranger can
-hold it: who waits for it has to bound the wait. The kernel tells which user has it. The name is
+hold it: who waits for it has to bound the wait. The kernel knows which user has it. The name is
 one per network namespace, as is a network path.
 """
 

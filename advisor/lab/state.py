@@ -8,7 +8,7 @@
     FOLDER/NAME/files/HOST  the files of that host's GridFTP server
 
 Of these files nothing is believed that another user could have written, and not the process id of
-the supervisor: that is told by the kernel, for the process that listens at the control socket.
+the supervisor: the kernel names the process that listens at the control socket.
 
 The kernel has no names for any of it: namespaces, devices and mounts end with the processes in
 them.

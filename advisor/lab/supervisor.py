@@ -83,20 +83,20 @@ def _say(outcome: BuildOutcome) -> None:
 
 
 async def _supervise(order: LabOrder, place: LabFolder) -> None:
-    """Run the lab until it is told to end, or cannot continue."""
-    told = asyncio.Event()
+    """Run the lab until it is asked to end, or cannot continue."""
+    stop_asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stop_asked.set)
     async with built(order, place) as (lab, broken), _serving(lab, place):
         _say(Built(await lab.status(), lab.carriers))
         if await asyncio.to_thread(sys.stdin.buffer.readline) != PROCEED:
             return  # The calling command has ended meanwhile.
         if order.steps:
             await lab.obey(m.Play(steps=order.steps))
-        waits = [asyncio.create_task(told.wait()), asyncio.create_task(broken())]
+        waits = [asyncio.create_task(stop_asked.wait()), asyncio.create_task(broken())]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        if not told.is_set():
+        if not stop_asked.is_set():
             _LOG.error("the process that forwards the packets has ended, and so has the lab")
         for task in waits:
             task.cancel()

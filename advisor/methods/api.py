@@ -148,7 +148,7 @@ class WithEvidence(Protocol):
 
 @runtime_checkable
 class WithRepeats(Protocol):
-    """A method that may want a setting measured again that it has been told before."""
+    """A method that may want a setting measured again whose outcome it has had."""
 
     @property
     def wants_repeat(self) -> bool:
@@ -186,7 +186,7 @@ class WithExpectation(Protocol):
 
 @runtime_checkable
 class WithBelief(Protocol):
-    """A method that tells what another probe would gain, and learns from probes of others."""
+    """A method that estimates what another probe would gain, and learns from probes of others."""
 
     def learn(self, setting: Setting, outcome: Outcome) -> None:
         """Take the outcome of a setting of its space that it did not ask for."""

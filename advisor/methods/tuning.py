@@ -148,7 +148,7 @@ class Searching:
         return Comparison(reference=EpochRate(bps=bps, stderr_bps=max(error, _LEAST_ERROR) * bps))
 
     def _tell(self, outcome: Outcome) -> str:
-        """Tell the outcome, then what is known of what the method asks; the last reason given."""
+        """Pass on the outcome, and what is known of what the method asks; the last reason given."""
         reason = ""
         for _ in range(_MOST_ANSWERED):
             self._method.tell(self.setting, outcome)
@@ -178,7 +178,7 @@ def _wants_repeat(method: Method) -> bool:
 
 
 class Priced:
-    """A tuner that is told the utility of a setting instead of its throughput T: T / (1 + price)^n.
+    """A tuner that gets the utility of a setting instead of its throughput T: T / (1 + price)^n.
 
     That is the utility of Falcon (Arifuzzaman and Arslan, "Online optimization of file transfers in
     high-speed networks", SC 2021), whose K is 1 + price, without its term for losses, and with n

@@ -3,7 +3,7 @@
 A program reads in order. Behind a hole that a loss leaves nothing is read, and when the hole is
 filled all that waited behind it is read at once: pauses and bursts that the path does not have. In
 the kernel's count of segments they do not show, but it counts segments that came twice, and each as
-a full one. Both counts together tell what was waiting: the surplus of the second over the first is
+a full one. Both counts together show what was waiting: the surplus of the second over the first is
 what waits and what is counted too often. The latter never falls, so it is at most the least surplus
 of any later report: what is beyond that was waiting.
 """

@@ -64,7 +64,7 @@ def share_possible(ceiling: Ceiling | None, estimate: Estimate) -> float:
 def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
     """What the reservation and the slower link leave for data; None where neither is known.
 
-    `seen_bps`: the highest rate measured. An interface may tell less than it carries, as virtual
+    `seen_bps`: the highest rate measured. An interface may report less than it carries, as virtual
     ones do: then its speed is no bound. A reservation is one all the same.
     """
     payload = max(0.5, 1 - _HEADER_BYTES / max(path.mtu_bytes, 2 * _HEADER_BYTES))

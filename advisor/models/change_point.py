@@ -114,7 +114,7 @@ class _Sum:
 
 
 class ChangeTest:
-    """The test of one pair; tell it each rate in the order of time.
+    """The test of one pair; give it each rate in the order of time.
 
     After a change the records since then are its new history.
     """

@@ -166,7 +166,7 @@ class Comparison:
         half = _student(degrees) * math.sqrt(variance)
         return _back(self._means[index] - self._means[to], half)
 
-    def told_apart(self, index: int, other: int) -> bool:
+    def clearly_different(self, index: int, other: int) -> bool:
         """Whether there is a clear difference: the interval of the ratio excludes 1."""
         lower, upper = self.ratio(index, other).interval
         return lower > 1 or upper < 1
@@ -189,7 +189,7 @@ class Comparison:
     def _is_same(self, index: int, best: int) -> bool:
         behind = 1 - math.exp(self._means[index] - self._means[best])
         return behind <= self.same.practically or (
-            behind <= self.same.perhaps and not self.told_apart(index, best)
+            behind <= self.same.perhaps and not self.clearly_different(index, best)
         )
 
 

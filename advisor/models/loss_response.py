@@ -10,7 +10,7 @@ per segment, W the mean window of a stream in segments and T the RTT in seconds:
   5), or reno's where that is more.
 
 Losses that come from the streams' own overflow of the queue say nothing of this kind: the rate is
-then at the path's capacity. They are told from others by the rate and the RTT at which they come.
+then at the path's capacity. The rate and the RTT at which they come distinguish them.
 """
 
 import itertools
@@ -125,7 +125,7 @@ def losses_seen(
     state = states[-1][1]
     after_start = _state_at(states, start_up_s)
     is_flat = _is_flat(states, start_up_s, rate_at, highest_bps)
-    (cuts, segments), (full_cuts, full_segments) = _told(states, rate_at, rtt_s, highest_bps)
+    (cuts, segments), (full_cuts, full_segments) = _counted(states, rate_at, rtt_s, highest_bps)
     return LossesSeen(
         congestion=state.congestion,
         streams=state.streams,
@@ -191,7 +191,7 @@ def _is_flat(
     return math.fsum(rates_bps) > _FLAT * highest_bps * len(rates_bps)
 
 
-def _told(
+def _counted(
     states: Sequence[_Seen],
     rate_at: Callable[[float], float],
     rtt_s: float,
@@ -200,10 +200,10 @@ def _told(
     """Cuts that did not come from a full queue, with the segments sent in that time; and both of
     the time in which a queue may have been full. Overflow of slow start counts in neither."""
     rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
-    # The RTT falls at once after a cut: the one before it tells whether the queue was full.
+    # The RTT falls at once after a cut: the one before it shows whether the queue was full.
     not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
     has_queue = bool(rtts_s) and max(rtts_s) > (1 + RISE) * min(rtts_s)
-    told, full = (0, 0), (0, 0)
+    counted, full = (0, 0), (0, 0)
     is_first, repaired_s = True, 0.0
     for (earlier, before), (report, now) in itertools.pairwise(states):
         lost = (report.retransmits or 0) - (earlier.retransmits or 0)
@@ -217,10 +217,10 @@ def _told(
         # Before the loss: behind the hole that it leaves, nothing is delivered.
         is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
         if is_starting or (is_below if not has_queue else not is_full):
-            told = _sum(told, _since(before, now))
+            counted = _sum(counted, _since(before, now))
         else:
             full = _sum(full, _since(before, now))
-    return told, full
+    return counted, full
 
 
 def _sum(one: _Counts, other: _Counts) -> _Counts:
@@ -275,7 +275,7 @@ def has_waited(before: SendingState, now: SendingState) -> bool:
 def is_sustained(
     reports: Sequence[SenderReport], rtt_s: float, since_s: float, mean_bps: float
 ) -> bool:
-    """Whether this mean rate since then cannot fall any more, as far as losses tell.
+    """Whether this mean rate since then cannot fall any more, as far as losses show.
 
     `rtt_s`: of the idle path, since the windows may fall as far as the queue is long.
 

@@ -102,7 +102,7 @@ class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
 
     `throughput_bps`: the rate to expect in the long run, in bit/s, with its standard error
     `stderr_bps`. `settled`: whether the error is small enough to stop. `predicted`: the rate is not
-    the mean of these intervals, because losses are still changing it. `losses`: what they tell of
+    the mean of these intervals, because losses are still changing it. `losses`: what they show of
     the path, where that is known.
     """
 

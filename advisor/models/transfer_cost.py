@@ -150,18 +150,18 @@ class _Rows(msgspec.Struct, frozen=True):
 
 
 class _Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """The most probable values after probes. `told`: the logarithms of their seconds; `noise`:
+    """The most probable values after probes. `log_seconds`: the logarithms of their times; `noise`:
     their standard deviation; `usual`, `spread`: the priors."""
 
     rows: _Rows
-    told: Array
+    log_seconds: Array
     noise: float
     usual: Array
     spread: Array
 
     def residuals(self, values: Array) -> Array:
         """In standard deviations: of each probe, and of each value from its prior."""
-        off = (_log_seconds(self.rows, values) - self.told) / self.noise
+        off = (_log_seconds(self.rows, values) - self.log_seconds) / self.noise
         return np.concatenate([off, (values - self.usual) / self.spread])
 
     def slopes(self, values: Array) -> Array:
@@ -174,7 +174,7 @@ class _Problem(msgspec.Struct, frozen=True, kw_only=True):
 
         # While turns are short beside the rest, their slope is zero: look from the other end too.
         longest_turn = self.usual.copy()
-        longest_turn[_TURN] = float(np.min(self.told - np.log(self.rows.files)))
+        longest_turn[_TURN] = float(np.min(self.log_seconds - np.log(self.rows.files)))
         found = [
             least_squares(self.residuals, start, self.slopes, method="lm")
             for start in (self.usual, longest_turn)
@@ -187,7 +187,7 @@ class _Problem(msgspec.Struct, frozen=True, kw_only=True):
         `covariance`: of the values. Its degrees of freedom are the probes less the parameters that
         they determine.
         """
-        count = self.told.size
+        count = self.log_seconds.size
         slopes, off = solved.jac[:count], solved.fun[:count] * self.noise
         free = count - float(np.sum((slopes @ covariance) * slopes))
         degrees = _NOISE.degrees + free
@@ -198,7 +198,7 @@ class _Problem(msgspec.Struct, frozen=True, kw_only=True):
 class CostModel:
     """The model of one path and tool.
 
-    `network`: rates from memory to memory by the number of streams, in bit/s. If they do not tell
+    `network`: rates from memory to memory by the number of streams, in bit/s. If they do not show
     the path's rate, `most_bps` may. `known`: what is known of the tool. `noise`: how much the time
     of one probe differs from the model.
     """
@@ -236,7 +236,7 @@ class CostModel:
         if not probes:
             return self
         idle_s = float(np.median([probe.idle_s for probe in probes]))
-        # A login has bytes of its own, so the time before the first byte does not tell all of it.
+        # A login has bytes of its own, so the time before the first byte is not all of it.
         start_s = max(1e-3, 0.85 * idle_s) + self._login_s
         self._priors[_START] = (start_s, 0.5 if self._login_s else 0.3)
         # Options beside the flows change what a file costs: each combination has its own factor.
@@ -245,7 +245,7 @@ class CostModel:
         rows = self._rows([(probe.setting, probe.work) for probe in probes])
         problem = _Problem(
             rows=rows,
-            told=np.log([probe.seconds for probe in probes]),
+            log_seconds=np.log([probe.seconds for probe in probes]),
             noise=_NOISE.value,
             usual=np.log([value for value, _ in priors]),
             spread=np.array([spread for _, spread in priors]),

@@ -14,7 +14,7 @@ _LEAST_START: Final = 16.0
 
 WHOLE_TIMES: Final = 2.0
 """Where the whole dataset is expected to take at most this multiple of a slice's time limit, a
-probe moves all of it: that tells what slices only predict."""
+probe moves all of it: that measures what slices only predict."""
 
 _MARGIN: Final = 1.25
 """The whole dataset is moved if this multiple of its expected time is left."""

@@ -82,10 +82,10 @@ class _Watch:
             self.output = (self.output + text)[-_KEPT_CHARACTERS:]
             *lines, rest = _LINE_END.split(rest + text)
             for line in lines:
-                told = self._reader.feed(line)
-                if told and told.moved_bytes is not None:
-                    self._said_bytes = told.moved_bytes
-                if told and told.has_failed:
+                progress = self._reader.feed(line)
+                if progress and progress.moved_bytes is not None:
+                    self._said_bytes = progress.moved_bytes
+                if progress and progress.has_failed:
                     self.has_failed.set()
 
     async def sample(self) -> None:

@@ -68,7 +68,7 @@ def conclusion(ranking: Sequence[Finished]) -> str:
     if tables < FEWEST_TABLES:
         return (
             f"{head}, but {counted(tables, 'table')} "
-            f"{'is' if tables == 1 else 'are'} too few to tell it from {against}."
+            f"{'is' if tables == 1 else 'are'} too few to distinguish it from {against}."
         )
     likelihood = chance(first, second)
     tested = f"permutation test over {tables} tables, p = {likelihood:.2g}"

@@ -34,7 +34,7 @@ def check_plot(path: Path) -> None:
             remedy=f"give a name that ends in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",
         )
     try:
-        # From Python 3.14 on is_dir() says no instead of why it cannot tell.
+        # From Python 3.14 on is_dir() returns False instead of raising an error.
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()

@@ -21,8 +21,8 @@ _MOST: Final = 64
 _AT_ONCE: Final = 8
 
 OLDER: Final = (
-    "the agent there is of an older version, which does not tell its interfaces: install the same "
-    "version on both hosts"
+    "the agent there is of an older version, which does not report its interfaces: install the "
+    "same version on both hosts"
 )
 
 

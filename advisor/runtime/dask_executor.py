@@ -113,7 +113,7 @@ def _batches(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
 @contextlib.contextmanager
 def opened(address: str) -> Iterator[DaskExecutor]:
     """The executor at an address, or on workers of this host. Raises CannotCompute."""
-    # What it would log is told in sentences of our own, where it ends the computation.
+    # Its log is not shown: our own sentences say what ends the computation.
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.split(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)

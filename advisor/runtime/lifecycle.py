@@ -53,7 +53,7 @@ class Session(ABC):
         self.events.close()
 
     async def run(self) -> int:
-        """Run the session; returns its exit code. A failure is told by the event `gave_up`."""
+        """Run the session; returns its exit code. A failure is reported by the event `gave_up`."""
         fatal = {**_EXIT_CODES, **self.exit_codes}
         try:
             return await unless_stopped(

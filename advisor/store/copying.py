@@ -8,13 +8,13 @@ _AT_ONCE = 5000
 
 
 def copy_history(
-    source: Backend, target: Backend, told: Callable[[int, int], None] = lambda done, added: None
+    source: Backend, target: Backend, report: Callable[[int, int], None] = lambda done, added: None
 ) -> tuple[int, int]:
     """Add to `target` what `source` has; the records of it, and how many were new there.
 
-    Repeating it adds nothing, and after an interruption it adds the rest. `told` gets both numbers
-    from time to time. Records that this version cannot read are not copied, nor are the events of
-    sessions. Raises StoreError.
+    Repeating it adds nothing, and after an interruption it adds the rest. `report` gets both
+    numbers from time to time. Records that this version cannot read are not copied, nor are the
+    events of sessions. Raises StoreError.
     """
     done = added = 0
     for pair in source.pairs():
@@ -23,5 +23,5 @@ def copy_history(
             batch = records[first : first + _AT_ONCE]
             added += target.append_missing(pair, batch)
             done += len(batch)
-            told(done, added)
+            report(done, added)
     return done, added

@@ -1,4 +1,4 @@
-"""Errors of the store, as sentences that tell the user what to do."""
+"""Errors of the store, as sentences that say what the user can do."""
 
 import errno
 from collections.abc import Iterator

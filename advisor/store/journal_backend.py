@@ -27,7 +27,7 @@ from advisor.store.stored_sessions import StoredSessions
 class JournalBackend:
     """The history in `directory`; see Backend. Digests are kept in `cache`, by default the user's.
 
-    All its answers on candidates are all pairs: a digest tells as fast.
+    All its answers on candidates are all pairs: a digest decides as fast.
     """
 
     def __init__(self, directory: Path, cache: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which stored probes tell something about the present connection. Pure."""
+"""Which stored probes are evidence for the present connection. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

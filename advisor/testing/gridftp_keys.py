@@ -20,7 +20,7 @@ _STEP_S: Final = 20.0
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """Environment variables that tell the Globus programs where their keys are."""
+    """Environment variables that show the Globus programs where their keys are."""
 
     of_server: dict[str, str]
     of_client: dict[str, str]

@@ -76,24 +76,24 @@ def _noisy(answer: OutcomeOf) -> OutcomeOf:
 
 def _changing(before: OutcomeOf, after: OutcomeOf, at: int) -> OutcomeOf:
     """One surface for the first `at` probes, then another."""
-    told = 0
+    count = 0
 
     def answer(setting: Setting) -> Outcome:
-        nonlocal told
-        told += 1
-        return before(setting) if told <= at else after(setting)
+        nonlocal count
+        count += 1
+        return before(setting) if count <= at else after(setting)
 
     return answer
 
 
 def _failing(answer: OutcomeOf) -> OutcomeOf:
     """Failures among the measurements: every third, and from the 10th to the 15th."""
-    told = 0
+    count = 0
 
     def some_fail(setting: Setting) -> Outcome:
-        nonlocal told
-        told += 1
-        return failed() if told % 3 == 0 or 10 <= told <= 15 else answer(setting)
+        nonlocal count
+        count += 1
+        return failed() if count % 3 == 0 or 10 <= count <= 15 else answer(setting)
 
     return some_fail
 
@@ -246,22 +246,22 @@ class MethodContract:
             self.surface(space_name, surface_name),
         )
         assert method.best() is None
-        told: list[tuple[Setting, float]] = []
+        measurements: list[tuple[Setting, float]] = []
 
         def remembered(setting: Setting) -> Outcome:
             outcome = answer(setting)
             if isinstance(outcome, Measurement):
-                told.append((setting, outcome.throughput_bps))
+                measurements.append((setting, outcome.throughput_bps))
             return outcome
 
         self.drive(method, remembered)
         best = method.best()
         assert best is not None
-        assert best[1] == max(bps for _, bps in told)
-        assert (setting_key(best[0]), best[1]) in [(setting_key(s), b) for s, b in told]
+        assert best[1] == max(bps for _, bps in measurements)
+        assert (setting_key(best[0]), best[1]) in [(setting_key(s), b) for s, b in measurements]
         recommended = method.recommended()
         assert recommended is not None
-        assert setting_key(recommended[0]) in {setting_key(s) for s, _ in told}
+        assert setting_key(recommended[0]) in {setting_key(s) for s, _ in measurements}
         assert recommended[1] > 0
 
     @on_every_space
@@ -271,20 +271,22 @@ class MethodContract:
     ) -> None:
         straight = self.make(5, space_name=space_name)
         answer, states = self.surface(space_name, surface_name), [straight.state()]
-        told: list[tuple[Setting, Outcome, tuple[object, ...]]] = []
-        while len(told) < _STEPS and (setting := straight.ask()) is not None:
+        steps_taken: list[tuple[Setting, Outcome, tuple[object, ...]]] = []
+        while len(steps_taken) < _STEPS and (setting := straight.ask()) is not None:
             outcome = answer(setting)
             straight.tell(dict(setting), outcome)
-            told.append((setting, outcome, _visible(straight)))
+            steps_taken.append((setting, outcome, _visible(straight)))
             states.append(straight.state())
         for cut, steps in _CUTS.items():
             second = self.make(6, space_name=space_name)
-            second.restore(json.loads(json.dumps(states[min(cut, len(told))], allow_nan=False)))
-            for setting, outcome, visible in told[cut : cut + steps]:
+            second.restore(
+                json.loads(json.dumps(states[min(cut, len(steps_taken))], allow_nan=False))
+            )
+            for setting, outcome, visible in steps_taken[cut : cut + steps]:
                 assert second.ask() == setting
                 second.tell(dict(setting), outcome)
                 assert _visible(second) == visible
-            if cut + steps >= len(told) and len(told) < _STEPS:
+            if cut + steps >= len(steps_taken) and len(steps_taken) < _STEPS:
                 assert second.ask() is None
 
     def test_saving_the_state_changes_nothing(self) -> None:

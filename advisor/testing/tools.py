@@ -278,11 +278,11 @@ class TransferToolContract(ToolContract):
         chance, reader = random.Random(1), self.plugin.reader()
         moved, begun = 0, 0
         for _ in range(_GARBAGE_LINES):
-            told = reader.feed(_garbage(chance))
-            if told is not None:
-                assert (told.moved_bytes or 0) >= moved
-                assert (told.files_begun or 0) >= begun
-                moved, begun = told.moved_bytes or moved, told.files_begun or begun
+            progress = reader.feed(_garbage(chance))
+            if progress is not None:
+                assert (progress.moved_bytes or 0) >= moved
+                assert (progress.files_begun or 0) >= begun
+                moved, begun = progress.moved_bytes or moved, progress.files_begun or begun
 
     def test_a_reader_knows_nothing_of_another_transfer(self) -> None:
         used, chance = self.plugin.reader(), random.Random(2)

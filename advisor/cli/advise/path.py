@@ -43,10 +43,10 @@ def path(
 
 
 def _look(request: AdviceRequest, store: Store, as_json: bool, watch: bool) -> int:
-    told = ndjson.writer(sys.stdout) if as_json else _as_text
+    show = ndjson.writer(sys.stdout) if as_json else _as_text
 
     async def looking() -> int:
-        task = asyncio.create_task(check_path(request, store, told, watch=watch))
+        task = asyncio.create_task(check_path(request, store, show, watch=watch))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, task.cancel)

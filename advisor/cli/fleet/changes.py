@@ -37,8 +37,8 @@ def changes(
 ) -> int:
     """List where throughput has changed, each pair tested against its own history.
 
-    With what changed on the hosts and the path at the same time, where the records tell. Exit code
-    4 if there are changes, 0 if there are none.
+    With what changed on the hosts and the path at the same time, where the records show it. Exit
+    code 4 if there are changes, 0 if there are none.
     """
     from advisor.fleet.changes import changes_of
     from advisor.report.fleet_changes import changes_data, print_changes

@@ -131,7 +131,7 @@ def _compare(
         return 0
     print_table(compared_columns(_ABLATION), compared_rows(errors))
     say(
-        f"\nMean validation errors. A model with {DEFAULT.load} is told the load that each"
+        f"\nMean validation errors. A model with {DEFAULT.load} is given the load that each"
         " measurement met;\nfor a transfer that is to come it has to be estimated."
     )
     return 0

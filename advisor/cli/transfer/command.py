@@ -193,7 +193,7 @@ def transfer(
     advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 --method compass --epoch 10s
     advisor transfer /data/run42 dtn21 --to /store/run42 --via dtn11=dtn21,dtn12=dtn22
 
-    After each control epoch the method is told the throughput of the present setting, and chooses
+    After each control epoch the method receives the throughput of the present setting, and chooses
     how many files at the same time and streams for each are next (Balaprakash et al. 2016). Nothing
     is restarted for that: clients that run finish their piece, those that follow have the new
     setting.

@@ -198,11 +198,11 @@ class Crew:
         problem, may_pass = None, False
         try:
             link = await NodeLink.start(member.nodes.source, self._options.node_command)
-            async for told in link.told():
-                if isinstance(told, n.Ended):
-                    ended = told
+            async for received in link.messages():
+                if isinstance(received, n.Ended):
+                    ended = received
                 else:
-                    self._hear(member, link, told)
+                    self._hear(member, link, received)
             assert ended is not None
             problem, may_pass = ended.problem, ended.may_pass
         except NodeGone as error:
@@ -227,11 +227,11 @@ class Crew:
             self.suspects |= names
         member.leaves()
 
-    def _hear(self, member: Member, link: NodeLink, told: n.FromNode) -> None:
+    def _hear(self, member: Member, link: NodeLink, received: n.FromNode) -> None:
         """Raises NodeGone, NotLeased."""
-        match told:
+        match received:
             case n.NodeGreeting():
-                member.greeted(told)
+                member.greeted(received)
                 link.say(self._begin(member))
             case n.Ready(path=path, key=key):
                 member.path, member.key, member.link = path, key, link
@@ -241,13 +241,13 @@ class Crew:
                 member.wanted_bytes = wanted_bytes
             case n.Moving(number=number):
                 link.say(n.StayAlive(number=number))
-                member.moves(told)
+                member.moves(received)
             case n.Arrived(parts=parts):
                 self._take(member, parts)
             case n.FileFailed(file=file, message=message):
                 self._fail(member, file.part.file, message)
             case n.EpochOver():
-                self._epoch(member, told)
+                self._epoch(member, received)
             case n.Said(message=message):
                 self._tell(f"{member.name}: {message}")
 
@@ -320,7 +320,7 @@ class Crew:
             await asyncio.sleep(_TURN_S)
 
     async def _settle(self) -> None:
-        """Tell the queue what has become of lots. What it does not hear is told again."""
+        """Report to the queue what has become of lots. What it does not receive is sent again."""
         while self._added:
             lot = self._added[0]
             size_bytes = self._leases.size_of(lot)
@@ -392,8 +392,8 @@ class Crew:
                 continue
             links = {one.number: one.link for one in self.members if one.link is not None}
             held_back = {one.number for one in self.members if one.is_held_back}
-            told = sharing.changed(at_s, {one: carried[one] for one in links}, held_back)
-            for number, share_bps in told.items():
+            received = sharing.changed(at_s, {one: carried[one] for one in links}, held_back)
+            for number, share_bps in received.items():
                 links[number].say(n.Limit(rate_limit_bps=share_bps))
 
 

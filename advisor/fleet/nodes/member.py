@@ -59,7 +59,7 @@ class NodeLink:
             some = parts[first : first + n.PARTS_IN_LINE]
             self.say(n.Lease(parts=[n.LeasedPart.of(one) for one in some]))
 
-    async def told(self) -> AsyncIterator[n.FromNode]:
+    async def messages(self) -> AsyncIterator[n.FromNode]:
         """What it says, up to `Ended`. Raises NodeGone when it is silent or gone, BadData."""
         lines = self._child.lines(n.LINE_BYTES)
         limit_s = _GREETING_S
@@ -73,10 +73,10 @@ class NodeLink:
                 raise await self._why() from None
             if limit_s == _GREETING_S and not line.startswith(b"{"):
                 continue  # What a login prints.
-            told = n.read_told(line)
+            received = n.read_message(line)
             limit_s = n.SILENT_S
-            yield told
-            if isinstance(told, n.Ended):
+            yield received
+            if isinstance(received, n.Ended):
                 return
 
     async def _why(self) -> ProblemError:
@@ -164,12 +164,16 @@ class Member:
                 kind=ProblemKind.UNSUPPORTED,
             )
 
-    def moves(self, told: n.Moving) -> None:
+    def moves(self, received: n.Moving) -> None:
         """It says how it does."""
-        self._carried_bytes = max(self._carried_bytes, told.carried_bytes)
-        self.flying_bytes = told.flying_bytes
-        self.is_held_back = told.is_held_back
-        self.set(clients=told.clients, concurrency=told.concurrency, parallelism=told.parallelism)
+        self._carried_bytes = max(self._carried_bytes, received.carried_bytes)
+        self.flying_bytes = received.flying_bytes
+        self.is_held_back = received.is_held_back
+        self.set(
+            clients=received.clients,
+            concurrency=received.concurrency,
+            parallelism=received.parallelism,
+        )
 
     def leaves(self) -> None:
         """Its run has ended."""

@@ -46,7 +46,7 @@ class LotQueue:
     database does not answer, and StoreError where it refuses.
 
     A database that ends may have done what it was asked before its answer was lost: what has to be
-    told once can be told again.
+    reported once can be reported again.
     """
 
     def __init__(self, address: Address) -> None:

@@ -46,7 +46,7 @@ class Sharing:
     def changed(
         self, at_s: float, carried: Mapping[int, int], held_back: Set[int] = frozenset()
     ) -> dict[int, float]:
-        """The shares that are to be told, by node; `carried`: what each that runs has carried.
+        """The shares that are to be sent, by node; `carried`: what each that runs has carried.
 
         Equal ones where another node runs than before, others after ten seconds. `held_back`: nodes
         that their shares hold back now; they use all of these, also while they carry nothing after

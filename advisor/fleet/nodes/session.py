@@ -209,7 +209,7 @@ class _NodesSession(TransferSession):
             begin=lambda one: self._begin(
                 one, journal, claimed.since_s, sample, starts[one.number - 1]
             ),
-            epoch=lambda one, told: self._record(one, told, route),
+            epoch=lambda one, epoch: self._record(one, epoch, route),
             tell=self.events.notice,
         )
 
@@ -278,7 +278,7 @@ class _NodesSession(TransferSession):
             niceness=options.niceness,
         )
 
-    def _record(self, member: Member, told: n.EpochOver, route: Route) -> None:
+    def _record(self, member: Member, epoch: n.EpochOver, route: Route) -> None:
         """Store an epoch of a node, unless a rate limit distorts it."""
         if self._options.rate_limit_bps is not None or member.path is None:
             return
@@ -286,8 +286,8 @@ class _NodesSession(TransferSession):
             epoch_record(
                 self.request,
                 route.tool.name,
-                told.setting,
-                told.outcome,
+                epoch.setting,
+                epoch.outcome,
                 session=self.id,
                 pair=member.pair,
                 path=member.path,
@@ -295,7 +295,7 @@ class _NodesSession(TransferSession):
         )
 
     async def _report(self, group: FileGroup, members: Sequence[Member]) -> None:
-        """Forever: tell how far the whole is, and how each node does."""
+        """Forever: report the progress of the whole and of each node."""
         rates_bps: deque[float] = deque(maxlen=LOOKED_AT)
         before_s, before = self.clock(), 0
         while True:

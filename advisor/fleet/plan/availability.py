@@ -112,7 +112,7 @@ class Resources:
         self._used[resource] += times
 
     def is_as(self, resource: int, were_usable: Sequence[bool]) -> bool:
-        """Whether it is usable for the same tasks as before, as far as counting alone tells."""
+        """Whether it is usable for the same tasks as before, as far as counting alone shows."""
         if self._ledgers[resource] is not None:
             return False
         has_room = self._used[resource] < self._fleet.resources[resource].at_once

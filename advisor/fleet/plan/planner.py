@@ -1,4 +1,4 @@
-"""Decides which pair of a fleet is measured next. Pure: the time is told to it."""
+"""Decides which pair of a fleet is measured next. Pure: the time is an argument."""
 
 import heapq
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What the planner says, and what it is told."""
+"""The planner's decisions, and what it decides on."""
 
 from collections.abc import Sequence
 from enum import StrEnum

@@ -71,7 +71,7 @@ def courses_of(
     since_s: float,
     seen: Callable[[int], object] = lambda _: None,
 ) -> list[Course]:
-    """The course of each pair since a time; `seen` is told how many pairs were looked at.
+    """The course of each pair since a time; `seen` is called with the number of pairs read so far.
 
     Memory holds the results of one pair at a time.
     """

@@ -1,4 +1,4 @@
-"""What the database knows, as the planner is told it. Pure."""
+"""What the database knows, in the form that the planner takes. Pure."""
 
 import math
 from collections.abc import Iterator

@@ -105,8 +105,8 @@ def transfers_of(connection: DatabaseConnection, *, with_ended: bool) -> list[Tr
     found = []
     for row in rows:
         try:
-            told = row | {"nodes": nodes.get(row["id"], [])}
-            found.append(msgspec.convert(told, TransferStanding))
+            whole = row | {"nodes": nodes.get(row["id"], [])}
+            found.append(msgspec.convert(whole, TransferStanding))
         except msgspec.ValidationError:
             continue
     return found

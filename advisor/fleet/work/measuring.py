@@ -25,7 +25,7 @@ from advisor.store.importers.entries import RefusedError
 _SSH_FAILED: Final = (126, 127, 255)
 _TICK_S: Final = 0.5
 _STOP_SHARE: Final = 0.9
-"""Of its budget a measurement may send; then it is told to stop, and at the end it is ended."""
+"""Of its budget a measurement may send; then it is asked to stop, and at the end it is killed."""
 _END_S: Final = 10.0
 _AWAY: Final = (ProblemKind.UNREACHABLE, ProblemKind.LOST, ProblemKind.MISSING, ProblemKind.REFUSED)
 
@@ -78,7 +78,7 @@ class Measuring:
     async def _until_over(self, following: "asyncio.Task[None]", child: AdvisorChild) -> None:
         """Wait for its end, and see to it that there is one, within what was booked."""
         began_s = time.monotonic()
-        told_to_stop = False
+        is_stopping = False
         while not following.done() and not self._over.is_set():
             over = asyncio.create_task(self._over.wait())
             await asyncio.wait(
@@ -89,8 +89,8 @@ class Measuring:
             first_s = self._watched.first_probe_s
             sending_s = 0.0 if first_s is None else now_s - first_s
             task = self._claim.task
-            if self._order.obeys and not told_to_stop and sending_s > _STOP_SHARE * task.budget_s:
-                told_to_stop = True
+            if self._order.obeys and not is_stopping and sending_s > _STOP_SHARE * task.budget_s:
+                is_stopping = True
                 child.order(Stop())
             if sending_s > task.budget_s or now_s - began_s > task.longest_s:
                 self.interrupt(_TOO_LONG)
@@ -98,9 +98,9 @@ class Measuring:
     async def _follow(self, child: AdvisorChild) -> None:
         try:
             async for line in child.lines(LINE_BYTES):
-                told = self._watched.tell(line)
-                if told is not None:
-                    await asyncio.to_thread(self._keep, told)
+                received = self._watched.tell(line)
+                if received is not None:
+                    await asyncio.to_thread(self._keep, received)
                 if side := self._watched.waits_at:
                     # A user has priority. What was measured so far is kept.
                     claim = self._claim
@@ -111,15 +111,15 @@ class Measuring:
         except (ProblemError, RefusedError) as error:
             self.interrupt(_early("failed", f"what the source sent is refused: {error}"))
 
-    def _keep(self, told: Record | AnyEvent) -> None:
+    def _keep(self, received: Record | AnyEvent) -> None:
         """Raises StoreError if it can neither be stored nor spooled."""
-        if isinstance(told, Record):
-            self._store.append(told)
+        if isinstance(received, Record):
+            self._store.append(received)
             return
         if self._log is None and self._watched.pair is not None:
             self._log = self._store.event_log(self._watched.pair, self._watched.session)
         if self._log is not None:
-            self._log(told)
+            self._log(received)
 
     def _ending(self, status: int, words: str) -> Ending:
         watched = self._watched

@@ -184,6 +184,6 @@ def _no_tables() -> StoreError:
 
 
 def _be_quiet() -> None:
-    """What it logs is about jobs; what is worth knowing is told by the worker."""
+    """What it logs is about jobs; the worker reports what is worth knowing."""
     for name in ("procrastinate", "psycopg.pool", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

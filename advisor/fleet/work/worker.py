@@ -44,7 +44,7 @@ class Worker:
         self._trusted = trusted
         self._worker = 0
         self._followed = FollowedPairs()
-        self._told = ""
+        self._last_line = ""
 
     def register(self) -> None:
         """Make it known. Raises StoreError, also for an account that may not work."""
@@ -88,7 +88,7 @@ class Worker:
         except StoreError as error:
             self._tell_once(str(error))
             return False
-        self._told = ""
+        self._last_line = ""
         if isinstance(found, Wait):
             return False
         try:
@@ -102,9 +102,9 @@ class Worker:
         return True
 
     def _tell_once(self, words: str) -> None:
-        if words != self._told:
+        if words != self._last_line:
             self._tell(words)
-        self._told = words
+        self._last_line = words
 
     async def _measured(self, found: Claim) -> Ending:
         task, source, destination = found.names

@@ -107,17 +107,17 @@ def _model(
         )
     target = _octaves(features_of(wanted))
     features, measured = _octaves(history.features[rows]), history.levels[rows]
-    told = ~np.isnan(target) & _vary(features)
+    known = ~np.isnan(target) & _vary(features)
     loads = _loads(history, rows, levels)
     rates = np.log2(history.throughput_bps[rows])
     middle, spread = float(rates.mean()), float(rates.std()) or 1.0
     return _Model(
         network=_trained(
-            _inputs(features[:, told], np.column_stack((measured, loads))),
+            _inputs(features[:, known], np.column_stack((measured, loads))),
             (rates - middle) / spread,
             seed,
         ),
-        target=target[told],
+        target=target[known],
         lower=measured.min(axis=0),
         upper=measured.max(axis=0),
         middle=middle,

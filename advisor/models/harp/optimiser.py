@@ -173,9 +173,9 @@ class Optimiser:
         weighed = _weights([one.surface for one in fitted], sample)
         lowered = [relaxed(one.surface, one.top, bounds, keep) for one in fitted]
         row = bounds.nearest(mean_levels(lowered, [one.surface.varied for one in fitted], weighed))
-        told = _told(history, found, fitted, sample, weighed, lowered)
+        fitted_groups = _as_groups(history, found, fitted, sample, weighed, lowered)
         floor = sample.levels if sample else by_rule
-        is_raised = floor is not None and not any(_decides(one, sample) for one in told)
+        is_raised = floor is not None and not any(_decides(one, sample) for one in fitted_groups)
         if floor is not None and is_raised:
             row = np.maximum(row, bounds.nearest(row_of(floor)))
         unit = np.array([1.0, row[1], row[2]])
@@ -186,9 +186,11 @@ class Optimiser:
             throughput_bps=float(throughput_bps),
             unit_throughput_bps=float(unit_bps),
             similar=found,
-            groups=told,
+            groups=fitted_groups,
             left_out=self._left_out,
-            worth=_worth(history, found, told, len(self._left_out), sample, is_raised=is_raised),
+            worth=_worth(
+                history, found, fitted_groups, len(self._left_out), sample, is_raised=is_raised
+            ),
         )
 
 
@@ -239,7 +241,7 @@ def _weights(found: Sequence[FittedSurface], sample: SampleTransfer | None) -> F
     return weights(sample.throughput_bps - expected, max(one.most_bps for one in found))
 
 
-def _told(
+def _as_groups(
     history: History,
     found: Similar,
     fitted: Sequence[_Candidate],
@@ -249,7 +251,7 @@ def _told(
 ) -> list[FittedGroup]:
     alike = np.zeros(len(history))
     alike[found.rows] = found.likeness
-    told = [
+    fitted_groups = [
         FittedGroup(
             rows=one.rows,
             likeness=float(alike[one.rows].mean()),
@@ -262,7 +264,7 @@ def _told(
         )
         for one, weight, levels in zip(fitted, weighed, lowered, strict=True)
     ]
-    return sorted(told, key=lambda one: -one.weight)
+    return sorted(fitted_groups, key=lambda one: -one.weight)
 
 
 def _without_surfaces(
@@ -321,20 +323,20 @@ def _best_seen(history: History, found: Similar, box: LevelBounds) -> SampleTran
 def _worth(
     history: History,
     found: Similar,
-    told: Sequence[FittedGroup],
+    fitted_groups: Sequence[FittedGroup],
     outliers: int,
     sample: SampleTransfer | None,
     *,
     is_raised: bool,
 ) -> str:
-    entries = sum(len(one.rows) for one in told)
-    groups_ = "1 group" if len(told) == 1 else f"{len(told)} groups"
+    entries = sum(len(one.rows) for one in fitted_groups)
+    groups_ = "1 group" if len(fitted_groups) == 1 else f"{len(fitted_groups)} groups"
     words = [
         f"Based on {entries} of {len(history)} past transfers in {groups_}, with "
         f"a similarity of {found.threshold:.2f} or more"
         + (f"; {outliers} left out as no surface fits." if outliers else ".")
     ]
-    if smooth := sum(one.surface.kind == "smooth" for one in told):
+    if smooth := sum(one.surface.kind == "smooth" for one in fitted_groups):
         words.append(
             f"{smooth} of the groups {'has' if smooth == 1 else 'have'} fewer than {FEW} entries: "
             "a smooth surface with a prior, not HARP's regression."
@@ -344,11 +346,11 @@ def _worth(
             f"That is {entries / ENOUGH:.1%} of the {ENOUGH} that HARP was published with: "
             + ("a hint to try." if entries < ENOUGH / 10 else "usable, not certain.")
         )
-    if max(one.likeness for one in told) < UNLIKE:
+    if max(one.likeness for one in fitted_groups) < UNLIKE:
         words.append("None of them is of this kind of path and files.")
     if sample is None:
         words.append("No sample shows today's load, so all groups have the same weight.")
-    elif all(_off(one, sample) > FAR_OFF for one in told):
+    elif all(_off(one, sample) > FAR_OFF for one in fitted_groups):
         words.append(
             f"No group comes within {FAR_OFF:.0%} of the sample's "
             f"{format_rate(sample.throughput_bps)}: the history has not seen today's load."

@@ -103,8 +103,8 @@ def fit_pooled(groups: Sequence[Measured], least_entries: int) -> list[SmoothSur
     shown = [_shown(one) for one in groups]
     for place, (levels, throughput_bps) in enumerate(groups):
         if entries < least_entries:
-            told = f"{len(levels)} {'entry' if len(levels) == 1 else 'entries'}"
-            found.append(Outlier(f"it has {told}, too few to fit and to check a fit"))
+            count = f"{len(levels)} {'entry' if len(levels) == 1 else 'entries'}"
+            found.append(Outlier(f"it has {count}, too few to fit and to check a fit"))
         elif (levels == levels[0]).all():
             found.append(Outlier("it has one setting"))
         else:

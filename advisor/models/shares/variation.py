@@ -2,7 +2,7 @@
 
 The paper varies one destination at a time: "a baseline case (a case in which all of the
 destinations have the same concurrency), we continue by increasing destination concurrency for a
-destination by 1, we run the baseline case again", and so on. That tells little about levels that
+destination by 1, we run the baseline case again", and so on. That shows little about levels that
 plans use: each concurrency changes together with the total, and few levels are met.
 
 Here the levels of all destinations are spread over the whole allowed range, independently of each

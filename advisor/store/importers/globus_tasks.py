@@ -6,7 +6,7 @@
 
 Also a single such task, and the list as the Transfer API gives it. The rate is that of the whole
 task, from its request to its completion, as in Globus's own `effective_bytes_per_second`: queueing,
-listing and checksums included. How many files and streams the service used is not told. Collections
+listing and checksums included. How many files and streams the service used is unknown. Collections
 have names of their own: --pair names the hosts.
 """
 

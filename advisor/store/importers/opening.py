@@ -37,9 +37,11 @@ class OpenFile:
     `head`: its start, up to `HEAD_BYTES` and the end of that line. Later reads return it again.
     """
 
-    def __init__(self, stream: io.BufferedReader | gzip.GzipFile, told: Callable[[], int]) -> None:
+    def __init__(
+        self, stream: io.BufferedReader | gzip.GzipFile, position: Callable[[], int]
+    ) -> None:
         self._stream = stream
-        self._told = told
+        self._position = position
         self._got_bytes = 0
         self.head = self._counted(stream.read(HEAD_BYTES))
         if len(self.head) == HEAD_BYTES:
@@ -49,7 +51,7 @@ class OpenFile:
     def _counted(self, data: bytes) -> bytes:
         """The data. Raises TooLarge if it came of far too little compressed data."""
         self._got_bytes += len(data)
-        stored_bytes = self._told() if isinstance(self._stream, gzip.GzipFile) else 0
+        stored_bytes = self._position() if isinstance(self._stream, gzip.GzipFile) else 0
         if stored_bytes and self._got_bytes > max(_ANY_SHRUNK_BYTES, _MOST_SHRUNK * stored_bytes):
             raise TooLarge(f"it holds more than {_MOST_SHRUNK} times its size")
         return data
@@ -57,7 +59,7 @@ class OpenFile:
     @property
     def read_bytes(self) -> int:
         """The number of bytes read from the file as stored on disk; 0 for a pipe."""
-        return self._told()
+        return self._position()
 
     def read(self, size: int, /) -> bytes:
         """The next bytes; fewer than `size` only at the end."""
@@ -95,11 +97,11 @@ def opened(path: Path) -> Iterator[OpenFile]:
     """The file, decompressed if it is gzip, whatever its name."""
     with path.open("rb") as raw:
 
-        def told() -> int:
+        def position() -> int:
             return raw.tell() if raw.seekable() else 0
 
         if raw.peek(len(_GZIP)).startswith(_GZIP):
             with gzip.GzipFile(fileobj=raw) as packed:
-                yield OpenFile(packed, told)
+                yield OpenFile(packed, position)
         else:
-            yield OpenFile(raw, told)
+            yield OpenFile(raw, position)

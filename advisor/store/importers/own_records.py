@@ -121,7 +121,7 @@ def _record(line: str, restore: bool) -> Record:
 def require_usable(record: Record, text: str = "\\") -> None:
     """Raises RefusedError for what no advisor has recorded.
 
-    `text`: the JSON text that it was decoded from, which mostly tells faster.
+    `text`: the JSON text that it was decoded from; it mostly decides faster.
     """
     if ("\\" in text or not text.isprintable()) and not _is_shown(msgspec.to_builtins(record)):
         raise RefusedError("it contains characters that cannot be shown")

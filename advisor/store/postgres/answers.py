@@ -13,5 +13,5 @@ NOT_NOW: Final = (psycopg.OperationalError, pg.ReadOnlySqlTransaction, psycopg.I
 
 def server_words(error: psycopg.Error) -> str:
     """The server's words, on one line."""
-    told = error.diag.message_primary or str(error) or type(error).__name__
-    return printable(" ".join(told.split()))[:300]
+    message = error.diag.message_primary or str(error) or type(error).__name__
+    return printable(" ".join(message.split()))[:300]

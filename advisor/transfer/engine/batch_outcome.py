@@ -82,7 +82,7 @@ class BatchChecker:
         self._tell = tell
         self._note = note
         self._proofs = proofs
-        self._told = ""
+        self._last_message = ""
         self._has_arrived = False
         self._misses: Counter[Part] = Counter()
         self._looked_at: set[str] = set()
@@ -256,6 +256,6 @@ class BatchChecker:
 
     def _say(self, message: str) -> None:
         """Report a message, unless it equals the last one."""
-        if message != self._told:
+        if message != self._last_message:
             self._tell(message)
-        self._told = message
+        self._last_message = message

@@ -142,14 +142,14 @@ class Delivery:
         return confirmed
 
     def _reading_back(self, parts: Sequence[Part]) -> Callable[[int], None]:
-        """Tells now and then how much of what arrived earlier has been read."""
+        """Reports now and then how much of what arrived earlier has been read."""
         total = format_bytes(sum(part.size_bytes for part in parts))
-        told_s = time.monotonic()
+        reported_s = time.monotonic()
 
         def seen(read_bytes: int) -> None:
-            nonlocal told_s
-            if time.monotonic() - told_s >= _TELL_EVERY_S:
-                told_s = time.monotonic()
+            nonlocal reported_s
+            if time.monotonic() - reported_s >= _TELL_EVERY_S:
+                reported_s = time.monotonic()
                 self._tell(
                     f"Compares the checksums of what arrived earlier: {format_bytes(read_bytes)} "
                     f"of {total} read."

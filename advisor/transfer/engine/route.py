@@ -21,7 +21,7 @@ from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.places import Places
 
 SUPPOSED_CAPACITY_BPS: Final = 10e9
-"""Assumed capacity of a path that neither the user nor an interface tells."""
+"""Assumed capacity of a path that neither the user nor an interface states."""
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ class TransferSession(Session):
         return self._delivery
 
     def open_delivery(self, route: Route, manifest: Manifest) -> Delivery:
-        """Take up the target, and tell what of the source is not moved."""
+        """Take up the target, and report what of the source is not moved."""
         self._delivery = Delivery(
             route.places, route.tool, manifest, self._delivery_options, self.events.notice
         )
@@ -207,7 +207,7 @@ class TransferSession(Session):
 
     @contextlib.asynccontextmanager
     async def attempt(self, report: Coroutine[None, None, None]) -> AsyncIterator[Attempt]:
-        """Let `report` tell the progress until the block ends, fails, or is stopped."""
+        """Let `report` follow the progress until the block ends, fails, or is stopped."""
         self.ends_itself = True
         attempt = Attempt()
         reporting = asyncio.create_task(report)
@@ -241,7 +241,7 @@ class TransferSession(Session):
             )
 
     def keep(self, record: Record) -> None:
-        """Store a record. If the store fails, that is told once, and the transfer continues."""
+        """Store a record. If the store fails, that is reported once, and the transfer continues."""
         try:
             self.store.append(record)
         except StoreError as error:

@@ -48,7 +48,7 @@ class _Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="do"):
     """The base of what the coordinator says."""
 
 
-class _Told(msgspec.Struct, frozen=True, kw_only=True, tag_field="say"):
+class _NodeMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="say"):
     """The base of what a node says."""
 
 
@@ -136,14 +136,14 @@ class StayAlive(_Order, frozen=True, kw_only=True, tag="alive"):
     number: Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
-class NodeGreeting(_Told, frozen=True, kw_only=True, tag="greeting"):
+class NodeGreeting(_NodeMessage, frozen=True, kw_only=True, tag="greeting"):
     """The first message."""
 
     protocol: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
     version: ShownText
 
 
-class Ready(_Told, frozen=True, kw_only=True, tag="ready"):
+class Ready(_NodeMessage, frozen=True, kw_only=True, tag="ready"):
     """The node can move files. `key`: that of the agent at its destination, see `TargetClaimed`."""
 
     path: PathFacts
@@ -151,7 +151,7 @@ class Ready(_Told, frozen=True, kw_only=True, tag="ready"):
     setting: Setting
 
 
-class Want(_Told, frozen=True, kw_only=True, tag="want"):
+class Want(_NodeMessage, frozen=True, kw_only=True, tag="want"):
     """So many bytes more are to be leased."""
 
     wanted_bytes: Annotated[int, msgspec.Meta(ge=1, le=2**62)]
@@ -165,13 +165,13 @@ class ArrivedPart(msgspec.Struct, frozen=True, array_like=True):
     seal: _Seal
 
 
-class Arrived(_Told, frozen=True, kw_only=True, tag="arrived"):
+class Arrived(_NodeMessage, frozen=True, kw_only=True, tag="arrived"):
     """Parts that were moved and checked."""
 
     parts: Annotated[list[ArrivedPart], _Several]
 
 
-class FileFailed(_Told, frozen=True, kw_only=True, tag="file_failed"):
+class FileFailed(_NodeMessage, frozen=True, kw_only=True, tag="file_failed"):
     """This node cannot move what it has of a file."""
 
     file: LeasedPart
@@ -181,7 +181,7 @@ class FileFailed(_Told, frozen=True, kw_only=True, tag="file_failed"):
         msgspec.structs.force_setattr(self, "message", shortened(self.message, SENTENCE_LIMIT))
 
 
-class Moving(_Told, frozen=True, kw_only=True, tag="moving"):
+class Moving(_NodeMessage, frozen=True, kw_only=True, tag="moving"):
     """How the node does, about once a second; answered by `StayAlive` with its number.
 
     `carried_bytes`: what its path has carried, `flying_bytes`: of that, what is not checked yet.
@@ -197,14 +197,14 @@ class Moving(_Told, frozen=True, kw_only=True, tag="moving"):
     is_held_back: bool = False
 
 
-class EpochOver(_Told, frozen=True, kw_only=True, tag="epoch"):
+class EpochOver(_NodeMessage, frozen=True, kw_only=True, tag="epoch"):
     """A control epoch has ended."""
 
     setting: Setting
     outcome: Outcome
 
 
-class Said(_Told, frozen=True, kw_only=True, tag="said"):
+class Said(_NodeMessage, frozen=True, kw_only=True, tag="said"):
     """A sentence for the user."""
 
     message: Sentence
@@ -213,7 +213,7 @@ class Said(_Told, frozen=True, kw_only=True, tag="said"):
         msgspec.structs.force_setattr(self, "message", shortened(self.message, SENTENCE_LIMIT))
 
 
-class Ended(_Told, frozen=True, kw_only=True, tag="ended"):
+class Ended(_NodeMessage, frozen=True, kw_only=True, tag="ended"):
     """The last message: all clients have ended. `problem`: why, None when it was finished.
 
     `may_pass`: it may be tried again without any change.
@@ -229,7 +229,7 @@ FromNode: TypeAlias = (
 )
 
 _ORDERS: Final = msgspec.json.Decoder(NodeOrder)
-_TOLD: Final = msgspec.json.Decoder(FromNode)
+_MESSAGES: Final = msgspec.json.Decoder(FromNode)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -239,10 +239,10 @@ def read_order(line: bytes) -> NodeOrder:
     return order
 
 
-def read_told(line: bytes) -> FromNode:
+def read_message(line: bytes) -> FromNode:
     """What a node says. Raises BadData."""
-    told: FromNode = decoded(_TOLD, line, LINE_BYTES)
-    return told
+    message: FromNode = decoded(_MESSAGES, line, LINE_BYTES)
+    return message
 
 
 def as_line(message: NodeOrder | FromNode) -> bytes:

@@ -265,16 +265,16 @@ class Node:
     async def _note(self, parts: Sequence[NotedPart]) -> None:
         """Report parts that arrived and were checked."""
         assert self._proofs is not None
-        told = [
+        arrived = [
             n.ArrivedPart(n.LeasedPart.of(one.part), one.digest, self._proofs.seal_of(one.part))
             for one in parts
         ]
-        for first in range(0, len(told), n.PARTS_IN_LINE):
-            self._say(n.Arrived(parts=told[first : first + n.PARTS_IN_LINE]))
+        for first in range(0, len(arrived), n.PARTS_IN_LINE):
+            self._say(n.Arrived(parts=arrived[first : first + n.PARTS_IN_LINE]))
         await self._writer.drain()
 
     def _emit(self, kind: Callable[..., ev.AnyEvent], **fields: object) -> None:
-        """Of what the tuning tells, the coordinator shows the sentences: settings it has anyway."""
+        """Of what the tuning reports, pass on the sentences: the coordinator has the settings."""
         if kind is ev.Notice:
             self._say(n.Said(message=str(fields["message"])))
 

@@ -30,8 +30,8 @@ class _Verifying:
         self._link = link
         self._route = route
         self._tell = tell
-        self._told_s = float("-inf")
-        self._told_bytes = 0.0
+        self._reported_s = float("-inf")
+        self._reported_bytes = 0.0
         self.differing: frozenset[str] = frozenset()
 
     async def compare(self, files: Sequence[FileEntry]) -> None:
@@ -46,11 +46,11 @@ class _Verifying:
 
     def _seen(self, progress: CopyProgress) -> None:
         now_s = time.monotonic()
-        passed_s = now_s - self._told_s
+        passed_s = now_s - self._reported_s
         if passed_s < _TELL_EVERY_S:
             return
-        gained_bytes = max(0.0, progress.read_bytes - self._told_bytes)
-        self._told_s, self._told_bytes = now_s, progress.read_bytes
+        gained_bytes = max(0.0, progress.read_bytes - self._reported_bytes)
+        self._reported_s, self._reported_bytes = now_s, progress.read_bytes
         one = ClassProgress(
             size="compared",
             files=0,

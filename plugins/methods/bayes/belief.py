@@ -15,7 +15,7 @@ Coefficients: TypeAlias = tuple[Array, Array]
 
 _WIDE_REMAINDER: Final = 0.2  # standard deviation of the smooth remainder without the table
 # The prior probability that a path is unlike all known ones. The general rows apply to such a
-# path instead of the table; the marginal likelihood of the probes tells which kind it is.
+# path instead of the table; the marginal likelihood of the probes shows which kind it is.
 _STRANGE: Final = 0.3
 _REACH: Final = 1.5 / OCTAVES  # length scale of the remainder
 _LEVEL: Final = 1.0  # standard deviation of the path's level around its estimate
@@ -28,7 +28,7 @@ class Belief:
     """The candidates' log rates: prior, measured rates, posterior.
 
     `surfaces`: that of a path like the known ones, and that of one unlike all of them. `noise`: the
-    assumed spread of a probe. `told`: the candidate of each probe, and its bit/s; 0 for a failure.
+    assumed spread of a probe. `probed`: the candidate of each probe and its bit/s, 0 for a failure.
     `changed_at`: how many of them were made before the path changed.
     """
 
@@ -38,7 +38,7 @@ class Belief:
         self._settings = settings
         self._surfaces = surfaces
         self._assumed_noise = noise
-        self.told: list[tuple[int, float]] = []
+        self.probed: list[tuple[int, float]] = []
         self._errors: list[float] = []
         self.changed_at = 0
         self._surprises: list[float] = []
@@ -81,11 +81,11 @@ class Belief:
     def tell(self, index: int, bps: float, error: float = 0.0) -> None:
         """Take the rate of a probe of a candidate, 0 for a failure, and its relative error."""
         self._watch_for_change(index, bps, error)
-        self.told.append((index, bps))
+        self.probed.append((index, bps))
         self._errors.append(error)
 
     def _watch_for_change(self, index: int, bps: float, error: float) -> None:
-        if len(self.told) - self.changed_at < 2 or bps <= 0:
+        if len(self.probed) - self.changed_at < 2 or bps <= 0:
             return
         mean, covariance = self.posterior()
         spread = math.sqrt(covariance[index, index] + max(self.noise(), error) ** 2)
@@ -94,13 +94,13 @@ class Belief:
         if len(self._surprises) == 2 and all(
             abs(s) > _SURPRISE and s * surprise > 0 for s in self._surprises
         ):
-            self.changed_at = len(self.told) - 1
+            self.changed_at = len(self.probed) - 1
             self._surprises = []
 
     def noise(self) -> float:
         """Spread of one probe: the assumed one, until this search's own repeats outweigh it."""
         groups: dict[int, list[float]] = {}
-        for index, bps in self.told[self.changed_at :]:
+        for index, bps in self.probed[self.changed_at :]:
             if bps > 0:
                 groups.setdefault(index, []).append(math.log(bps))
         squares = sum(_squares(group) for group in groups.values() if len(group) > 1)
@@ -110,16 +110,16 @@ class Belief:
 
     def posterior(self) -> tuple[Array, Array]:
         """Mean and covariance of log bit/s of every candidate, over both kinds of path."""
-        known = (len(self.told), self.changed_at)
+        known = (len(self.probed), self.changed_at)
         if self._weighed is None or self._weighed[0] != known:
             self._weighed = (known, self._weigh())
         return self._weighed[1]
 
     def _weigh(self) -> tuple[Array, Array]:
-        rates = [bps for _, bps in self.told]
+        rates = [bps for _, bps in self.probed]
         top = math.log(max(rates)) if any(rates) else 0.0
         y = np.array([max(math.log(bps), top - FLOOR) if bps else top - FLOOR for bps in rates])
-        at = [index for index, _ in self.told]
+        at = [index for index, _ in self.probed]
         # A probe that knows its result less well than probes differ counts less.
         noise = np.maximum(self._errors, self.noise()) ** 2
         noise[: self.changed_at] *= _AGED
@@ -151,20 +151,20 @@ class Belief:
             # Stored, because history may have grown by the time the search is resumed.
             "beliefs": [[mean.tolist(), cov.tolist()] for mean, cov in self._coefficients],
             # Settings, not their indices: new history may change the space meanwhile.
-            "told": [[self._settings[index], bps] for index, bps in self.told],
+            "told": [[self._settings[index], bps] for index, bps in self.probed],
             "errors": list(self._errors),
             "changed_at": self.changed_at,
             "surprises": list(self._surprises),
         }
 
-    def restore(self, state: Mapping[str, Any], told: Sequence[tuple[int, float]]) -> None:
-        """Resume from the value of `state`; `told`: the same probes, as candidates."""
+    def restore(self, state: Mapping[str, Any], probed: Sequence[tuple[int, float]]) -> None:
+        """Resume from the value of `state`; `probed`: its probes, as candidates."""
         beliefs = [(np.array(mean), np.array(cov)) for mean, cov in state["beliefs"]]
         # An older version saved fewer terms: then the present table applies.
         if beliefs[0][0].shape == self._coefficients[0][0].shape:
             self._lay_out(beliefs)
-        self.told = list(told)
-        self._errors = [float(e) for e in state.get("errors", [0.0] * len(told))]
+        self.probed = list(probed)
+        self._errors = [float(e) for e in state.get("errors", [0.0] * len(probed))]
         self._weighed = None
         self.changed_at = int(state["changed_at"])
         self._surprises = [float(s) for s in state["surprises"]]

@@ -78,7 +78,7 @@ class Bayes:
     def expect(self, expected: Expected) -> None:
         """Start from the rates that a model expects of the candidates, not from the prior."""
         self._belief.expect(expected(self._settings))
-        if self._belief.told:
+        if self._belief.probed:
             # It stopped for what it believed before.
             self._stop_reason = None
             self._decide()
@@ -99,7 +99,7 @@ class Bayes:
     @property
     def iteration(self) -> int:
         """The number of probes so far."""
-        return len(self._belief.told) - self._learned
+        return len(self._belief.probed) - self._learned
 
     @property
     def label(self) -> str:
@@ -145,7 +145,7 @@ class Bayes:
 
         The rate is the posterior mean in bit/s, not the sample.
         """
-        measured = sorted({i for i, bps in self._belief.told if bps > 0})
+        measured = sorted({i for i, bps in self._belief.probed if bps > 0})
         if not measured:
             return None
         mean, _ = self._belief.posterior()
@@ -181,7 +181,7 @@ class Bayes:
         """The greatest expected excess over a rate of what one probe may show, as a log rate."""
         if self._stop_reason:
             return 0.0
-        if not self._belief.told:
+        if not self._belief.probed:
             return math.inf
         mean, covariance = self._belief.posterior()
         variance = np.maximum(np.diag(covariance), 1e-12)
@@ -206,7 +206,7 @@ class Bayes:
         per_second = gains / self._expected_seconds(mean[shortlist], shortlist)
         pick = int(per_second.argmax())
         self._next = int(shortlist[pick])
-        known = {index for index, _ in self._belief.told}
+        known = {index for index, _ in self._belief.probed}
         self._label = "repeat" if self._next in known else "explore"
         gain = float(gains[pick])
         leader = self._settings[int(worth.argmax())]
@@ -223,7 +223,7 @@ class Bayes:
             self._stop_reason = (
                 f"{reached:.0%} of the path's bandwidth reached, {wanted:.0%} asked (C)"
             )
-        elif len(self._belief.told) < self._least_probes:
+        elif len(self._belief.probed) < self._least_probes:
             return
         elif float(gains.max()) < self._k["least_gain"] and int(worth.argmax()) in known:
             self._stop_reason = (
@@ -245,7 +245,7 @@ class Bayes:
 
         Whichever of seconds and bytes has varied less over the probes so far.
         """
-        both = zip(self._seconds, self._belief.told, strict=True)
+        both = zip(self._seconds, self._belief.probed, strict=True)
         done = [(s, bps) for s, (_, bps) in both if bps and s]
         seconds = np.log([s for s, _ in done])
         volumes = np.log([s * bps for s, bps in done])
@@ -257,7 +257,7 @@ class Bayes:
 
     def _seconds_of_flows(self) -> Array:
         """How long a probe of every candidate takes: flows are set up one after the other."""
-        both = zip(self._seconds, self._belief.told, strict=True)
+        both = zip(self._seconds, self._belief.probed, strict=True)
         done = [(self._flows[index], s) for s, (index, _) in both if s > 0]
         if len({count for count, _ in done}) < 2:
             return np.ones_like(self._flows)
@@ -284,8 +284,8 @@ class Bayes:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from the value of `state`."""
-        told = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
-        self._belief.restore(state, told)
+        probed = [(self._number(setting), float(bps)) for setting, bps in state["told"]]
+        self._belief.restore(state, probed)
         self._seconds = [float(s) for s in state["seconds"]]
         # Version 0.2 and before learned from nothing else.
         self._learned = int(state.get("learned", 0))

@@ -140,7 +140,7 @@ _CASES: Final = (
         r"Connection reset by peer|Broken pipe",
         FailureKind.RESET,
         "The connection to the GridFTP server was reset: its log and the firewalls in between may "
-        "tell why.",
+        "say why.",
     ),
     TroubleCase(
         r"end-of-file was reached|EOF has been reached|End of file",

@@ -15,7 +15,7 @@ _SENT: Final = re.compile(r"<f\S* (\d{1,19}) \d+")
 class SentReader:
     """One transfer's lines, of one process or of several at the same time.
 
-    `moved_bytes`: those of complete files. Of the others rsync tells what each process has read.
+    `moved_bytes`: those of complete files. Of the others rsync reports what each process has read.
     """
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ def _free_port(address: str, ports: tuple[int, int], attempt: int) -> int | None
     """A free port of the range; None when there is none (any more).
 
     Without a range it is no ephemeral one: libiperf closes its port for a moment once the peer has
-    told its setting, and a connection from this host could then begin at an ephemeral port.
+    given its setting, and a connection from this host could then begin at an ephemeral port.
     """
     first, last = ports
     is_ipv6 = ":" in address if address else socket.has_ipv6

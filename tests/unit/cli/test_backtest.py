@@ -170,7 +170,7 @@ def test_ahead_on_some_tables_is_not() -> None:
 
 def test_four_tables_are_too_few_to_tell() -> None:
     text = conclusion([made("m", *[0.9] * 4), made("n", *[0.1] * 4)])
-    assert "but 4 tables are too few to tell it from n" in text
+    assert "but 4 tables are too few to distinguish it from n" in text
 
 
 def test_one_method_alone_is_compared_with_nothing() -> None:

@@ -68,7 +68,7 @@ class FakeLink:
             self._says.put_nowait(error)
         self._says.put_nowait(n.Want(wanted_bytes=1))
 
-    async def told(self) -> AsyncIterator[n.FromNode]:
+    async def messages(self) -> AsyncIterator[n.FromNode]:
         while True:
             one = await self._says.get()
             if isinstance(one, Exception):

@@ -42,29 +42,29 @@ def test_repeats_that_agree_by_chance_do_not_hide_a_spread_that_is_known() -> No
     assert held[0.15] / runs == pytest.approx(0.91, abs=0.05)
 
 
-def test_a_clear_difference_is_told() -> None:
+def test_a_clear_difference_is_recognised() -> None:
     comparison = Comparison([[2e9, 2.1e9, 1.9e9], [1e9, 1.05e9, 0.95e9]])
-    assert comparison.told_apart(0, 1)
+    assert comparison.clearly_different(0, 1)
     assert comparison.settled(0, 1)
     assert comparison.ratio(0, 1).value == pytest.approx(2, rel=0.02)
     assert comparison.same_as_best() == [0]
 
 
-def test_noise_is_not_told_apart() -> None:
+def test_noise_is_no_clear_difference() -> None:
     comparison = Comparison([[1.00e9, 1.2e9, 0.8e9], [1.02e9, 0.85e9, 1.15e9]])
-    assert not comparison.told_apart(0, 1)
+    assert not comparison.clearly_different(0, 1)
     assert set(comparison.same_as_best()) == {0, 1}
 
 
 def test_much_noise_does_not_make_a_poor_setting_the_same() -> None:
     comparison = Comparison([[1.0e9, 1.6e9], [0.7e9, 1.1e9]])
-    assert not comparison.told_apart(0, 1)
+    assert not comparison.clearly_different(0, 1)
     assert comparison.same_as_best() == [0]
 
 
 def test_a_real_difference_of_a_percent_is_not_worth_paying_for() -> None:
     comparison = Comparison([[1.000e9, 1.001e9, 0.999e9], [0.990e9, 0.991e9, 0.989e9]])
-    assert comparison.told_apart(0, 1)
+    assert comparison.clearly_different(0, 1)
     assert comparison.same_as_best() == [0, 1]
 
 
@@ -90,7 +90,7 @@ def test_equal_settings_are_settled_when_known_well() -> None:
 def test_a_noisy_group_does_not_blur_a_quiet_one() -> None:
     quiet, noisy = [1e9, 1.001e9, 0.999e9], [0.4e9, 0.9e9, 0.6e9]
     comparison = Comparison([quiet, [0.97e9, 0.971e9], noisy], ["tcp", "tcp", "udt"])
-    assert comparison.told_apart(0, 1)
+    assert comparison.clearly_different(0, 1)
     lower, upper = comparison.next_one(0).interval
     assert upper / lower < 1.05
     lower, upper = comparison.next_one(2).interval

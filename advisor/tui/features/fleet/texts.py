@@ -40,7 +40,7 @@ def _act(words: str) -> Content:
 
 
 def trouble_words(sentence: str) -> Content:
-    """Why the database told nothing."""
+    """Why the database gave no answer."""
     return Content.styled(f"✗ {capitalised(sentence)}", "$failed")
 
 

@@ -26,7 +26,7 @@ def _events_from_records(session: SessionDigest, records: Sequence[Record]) -> l
         (r for r in records if isinstance(r, ProbeRecord)), key=lambda probe: probe.recorded_s
     )
     began_s = min((p.recorded_s - p.result.elapsed_s for p in probes), default=session.began_s)
-    told: list[ev.AnyEvent] = [
+    events: list[ev.AnyEvent] = [
         ev.SessionStarted(
             at_s=0.0,
             session=session.session,
@@ -37,12 +37,12 @@ def _events_from_records(session: SessionDigest, records: Sequence[Record]) -> l
         )
     ]
     for ordinal, probe in enumerate(probes, 1):
-        told += _events_from_probe(ordinal, probe, began_s)
+        events += _events_from_probe(ordinal, probe, began_s)
     for record in records:
         if isinstance(record, AdviceRecord):
             fields = {f: getattr(record.advice, f) for f in record.advice.__struct_fields__}
-            told.append(ev.AdviceGiven(at_s=max(0.0, record.recorded_s - began_s), **fields))
-    return told
+            events.append(ev.AdviceGiven(at_s=max(0.0, record.recorded_s - began_s), **fields))
+    return events
 
 
 def _events_from_probe(ordinal: int, probe: ProbeRecord, began_s: float) -> Iterable[ev.AnyEvent]:

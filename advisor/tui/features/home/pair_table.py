@@ -93,8 +93,8 @@ def _gain(pair: PairSummary) -> str:
 
 def _setting(pair: PairSummary, best: PastResult | None, *, wide: bool) -> str:
     """The advised setting, else that of the best result."""
-    told = pair.last_advice.advice if pair.last_advice else best
-    if told is None:
+    known = pair.last_advice.advice if pair.last_advice else best
+    if known is None:
         return "–"
-    words = subject_name(told.subject)
-    return f"{words}, {setting_words(told.setting)}" if wide else words
+    words = subject_name(known.subject)
+    return f"{words}, {setting_words(known.setting)}" if wide else words

@@ -94,33 +94,33 @@ def with_model(rows: Sequence[RateRow], model: SharesModel, *, is_running: bool)
 
 def _with_model(
     row: RateRow,
-    told: DestinationModel,
+    live: DestinationModel,
     model: SharesModel,
     comes_to_bps: Mapping[str, float],
     is_running: bool,
 ) -> RateRow:
     row = msgspec.structs.replace(
         row,
-        got_bps=told.got_bps,
-        now_bps=told.now_bps if is_running else None,
-        epoch=model.epoch - 1 if told.seen else 0,
-        moved_bytes=told.progress.moved_bytes if told.progress else 0,
-        total_bytes=told.progress.total_bytes if told.progress else 0,
-        end=told.ended.message if told.ended else "",
-        is_there=bool(told.ended and told.ended.complete),
+        got_bps=live.got_bps,
+        now_bps=live.now_bps if is_running else None,
+        epoch=model.epoch - 1 if live.seen else 0,
+        moved_bytes=live.progress.moved_bytes if live.progress else 0,
+        total_bytes=live.progress.total_bytes if live.progress else 0,
+        end=live.ended.message if live.ended else "",
+        is_there=bool(live.ended and live.ended.complete),
     )
-    if not is_running or not told.concurrency:
+    if not is_running or not live.concurrency:
         return row
-    if told.ended:
+    if live.ended:
         return msgspec.structs.replace(
             row, asked_bps=None, expected_bps=None, interval_bps=None, concurrency=0, missed=""
         )
     return msgspec.structs.replace(
         row,
         asked_bps=comes_to_bps.get(row.destination, row.asked_bps),
-        expected_bps=told.expected_bps or row.expected_bps,
-        interval_bps=told.interval_bps,
-        concurrency=told.concurrency,
+        expected_bps=live.expected_bps or row.expected_bps,
+        interval_bps=live.interval_bps,
+        concurrency=live.concurrency,
     )
 
 
@@ -129,10 +129,10 @@ def _comes_to_bps(rows: Sequence[RateRow], model: SharesModel) -> dict[str, floa
     targets: dict[str, Target] = {}
     got_bps: list[float] = []
     for row in rows:
-        told = model.destinations.get(row.destination)
-        if told and told.seen and not told.ended and (target := _target(row)):
+        live = model.destinations.get(row.destination)
+        if live and live.seen and not live.ended and (target := _target(row)):
             targets[row.destination] = target
-            got_bps.append(told.seen.measured_bps)
+            got_bps.append(live.seen.measured_bps)
     return dict(zip(targets, asked_of(list(targets.values()), got_bps), strict=True))
 
 

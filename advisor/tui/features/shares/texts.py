@@ -38,8 +38,8 @@ def plan_line(plan: SharePlan | None, parallelism: int, *, is_wide: bool) -> str
     files = sum(row.concurrency for row in plan.rows)
     streams = counted(plan.parallelism, "stream")
     words = f"{total} expected together from {files} files at a time × {streams}"
-    told_by = f"; models: {plan.model}, present load: {plan.estimate}"
-    return f"{words}{told_by if is_wide else ''}"
+    based_on = f"; models: {plan.model}, present load: {plan.estimate}"
+    return f"{words}{based_on if is_wide else ''}"
 
 
 def run_lines(model: SharesModel, cells: int, *, is_wide: bool) -> list[str]:

@@ -51,14 +51,14 @@ def events_from_epochs(epochs: list[ProbeRecord]) -> list[ev.AnyEvent]:
         files=files,
         total_bytes=round(files * (first.file_bytes or 0.0)),
     )
-    told: list[ev.AnyEvent] = [started]
+    events: list[ev.AnyEvent] = [started]
     before: ProbeRecord | None = None
     for number, epoch in enumerate(epochs, 1):
         if before and before.setting != epoch.setting:
-            told.append(_change(number - 1, before, epoch, before.recorded_s - began_s))
-        told += _events_from_epoch(number, epoch, epoch.recorded_s - began_s)
+            events.append(_change(number - 1, before, epoch, before.recorded_s - began_s))
+        events += _events_from_epoch(number, epoch, epoch.recorded_s - began_s)
         before = epoch
-    return told
+    return events
 
 
 def _change(number: int, old: ProbeRecord, new: ProbeRecord, at_s: float) -> ev.SettingChanged:

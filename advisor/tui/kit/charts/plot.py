@@ -11,7 +11,7 @@ from textual_hires_canvas import Canvas
 
 
 class Plot(Canvas, can_focus=False):
-    """Tells its parent by a `Resize` message when it has to be drawn again."""
+    """Sends its parent a `Resize` message when it has to be drawn again."""
 
     def __init__(self) -> None:
         self._strips: list[Strip] = []

@@ -56,7 +56,7 @@ def copy(app: App[int], text: str) -> str:
     return f"Copied {len(text)} characters; if it does not arrive: {_remedy(os.environ)}"
 
 
-def told_of_copying(app: App[int], text: str) -> str:
+def copied_message(app: App[int], text: str) -> str:
     """Copy a text; returns a sentence for the user in any case."""
     try:
         return copy(app, text)

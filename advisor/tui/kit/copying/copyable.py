@@ -6,7 +6,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from advisor.domain.problem import Problem
-from advisor.tui.kit.copying.clipboard import told_of_copying
+from advisor.tui.kit.copying.clipboard import copied_message
 from advisor.tui.kit.static import Static
 
 
@@ -54,4 +54,4 @@ class Copyable(Static, can_focus=True):
     def action_copy(self) -> None:
         """Copy it to the clipboard."""
         if self.line:
-            self.notify(told_of_copying(self.app, self.line))
+            self.notify(copied_message(self.app, self.line))

@@ -104,7 +104,7 @@ class SaveScreen(ModalScreen[Path | None]):
 
     @work(thread=True, exclusive=True)
     def _write(self, path: Path, chosen: Format, overwrite: bool) -> None:
-        told: Callable[[], object]
+        draw: Callable[[], object]
         try:
             data = chosen.data()
             if overwrite:
@@ -112,14 +112,14 @@ class SaveScreen(ModalScreen[Path | None]):
             else:
                 write_new(path, data)
         except FileExistsError:
-            told = partial(self._ask_to_replace, path)
+            draw = partial(self._ask_to_replace, path)
         except OSError as error:
-            told = partial(self._tell, explained(path, error))
+            draw = partial(self._tell, explained(path, error))
         except (ValueError, StoreError) as error:
-            told = partial(self._tell, str(error))
+            draw = partial(self._tell, str(error))
         else:
-            told = partial(self.dismiss, path)
-        draw_from_thread(self, told)
+            draw = partial(self.dismiss, path)
+        draw_from_thread(self, draw)
 
     def _ask_to_replace(self, path: Path) -> None:
         if path.is_dir():

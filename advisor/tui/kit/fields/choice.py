@@ -76,7 +76,7 @@ class ChoiceSet(RadioSet):
     def action_choose(self, by: int) -> None:
         """Choose the next or previous item, however quickly keys come.
 
-        The base class is told of a choice by a message, which may come after the next key.
+        The base class learns of a choice by a message, which may come after the next key.
         """
         buttons = list(self.query(RadioButton))
         now = self.pressed_index if self._aimed_at is None else self._aimed_at
@@ -87,7 +87,7 @@ class ChoiceSet(RadioSet):
         """Do nothing: the item is chosen already."""
 
     def action_submit(self) -> None:
-        """Tell the screen that the user wants to continue."""
+        """Post that the user wants to continue."""
         self.post_message(self.Submitted())
 
     def on_radio_set_changed(self, event: RadioSet.Changed) -> None:

@@ -127,7 +127,7 @@ class AdviceScreen(OutcomeStep):
             yield chart
 
     def _advice(self) -> Advice | None:
-        """The advice; the user is told if there is none."""
+        """The advice; the user is notified if there is none."""
         advice = self.model.advice if self.model else None
         if advice is None:
             self.advisor.refuse("there is no advice yet: let a session finish first")

@@ -199,13 +199,13 @@ def reasons_in_words(model: SessionModel, advice: Advice) -> list[str]:
     """Why this advice: the session's own reasons, and what they do not say on other transports."""
     is_measured = advice.basis == "measured" and model.files is None
     others = transports() if is_measured else []
-    told = [
+    other_transports = [
         line
         for other in others
         if other != advice.subject
         for line in _of_other(model, other, advice)
     ]
-    return [*advice.reasons, *told]
+    return [*advice.reasons, *other_transports]
 
 
 def _of_other(model: SessionModel, subject: str, advice: Advice) -> list[str]:

@@ -200,7 +200,7 @@ class EvidenceScreen(Page):
 
 
 def open_evidence(advisor: Shell, model: SessionModel | None) -> None:
-    """Show what past transfers predicted in this session, or tell the user why there is nothing."""
+    """Show what past transfers predicted in this session, or say why there is nothing."""
     if reason := why_no_evidence(model):
         advisor.refuse(reason)
     elif model is not None:

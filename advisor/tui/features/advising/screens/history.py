@@ -241,7 +241,7 @@ class HistoryScreen(Step):
             self._follow()
 
     def _may_begin(self) -> bool:
-        """Whether a session can begin; if not, the user is told why."""
+        """Whether a session can begin; if not, a notification says why."""
         if reason := self.why_not_next():
             self.advisor.refuse(reason)
         return not reason

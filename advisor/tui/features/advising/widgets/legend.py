@@ -36,8 +36,8 @@ DISK_MARKS: Final = {
 
 @cache
 def _by_label() -> dict[str, Role]:
-    told = probe_labels().values()
-    roles = [Role(one.name, one.full, one.hollow, one.meaning) for one in told]
+    labels = probe_labels().values()
+    roles = [Role(one.name, one.full, one.hollow, one.meaning) for one in labels]
     return {role.name: role for role in (*roles, _BY_HAND)}
 
 
@@ -63,7 +63,7 @@ def _mark(probe: ProbeModel, role: Role) -> str:
 
 
 def chart_role(probe: ProbeModel) -> Role:
-    """Its role on charts, which tell the purposes apart but not the steps of a method."""
+    """Its role on charts, which distinguish the purposes but not the steps of a method."""
     return _BY_HAND if probe.label == _BY_HAND.name else _BY_PURPOSE[probe.purpose]
 
 

@@ -1,4 +1,4 @@
-"""Settings in as few characters as tell them apart. Pure."""
+"""Settings in as few characters as distinguish them. Pure."""
 
 from collections.abc import Sequence
 

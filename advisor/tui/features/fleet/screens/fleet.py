@@ -77,10 +77,10 @@ class FleetScreen(Page):
     @work(thread=True, group="fleet")
     def _look(self) -> None:
         try:
-            told = partial(self._take, fleet_view(self.advisor.history.argument, self._followed))
+            draw = partial(self._take, fleet_view(self.advisor.history.argument, self._followed))
         except StoreError as error:
-            told = partial(self._fail, str(error))
-        draw_from_thread(self, told)
+            draw = partial(self._fail, str(error))
+        draw_from_thread(self, draw)
 
     def _fail(self, sentence: str) -> None:
         self._is_looking = False

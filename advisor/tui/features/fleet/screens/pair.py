@@ -60,10 +60,10 @@ class PairScreen(Page):
     @work(thread=True, group="fleet")
     def _look(self) -> None:
         try:
-            told = partial(self._take, attempts(self.advisor.history.argument, self._pair))
+            draw = partial(self._take, attempts(self.advisor.history.argument, self._pair))
         except StoreError as error:
-            told = partial(self._say, trouble_words(str(error)))
-        draw_from_thread(self, told)
+            draw = partial(self._say, trouble_words(str(error)))
+        draw_from_thread(self, draw)
 
     def _say(self, words: Content) -> None:
         self.query_one("#curve", Static).update(words)

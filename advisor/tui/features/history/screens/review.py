@@ -94,10 +94,10 @@ class ReviewScreen(Page):
             with self.advisor.history.store() as store:
                 sessions = store.sessions()
         except StoreError as error:
-            told = partial(self._fail, str(error))
+            draw = partial(self._fail, str(error))
         else:
-            told = partial(self._take, sessions)
-        draw_from_thread(self, told)
+            draw = partial(self._take, sessions)
+        draw_from_thread(self, draw)
 
     def _fail(self, sentence: str) -> None:
         self._say_nothing(escape(capitalised(sentence)))
@@ -169,19 +169,19 @@ class ReviewScreen(Page):
         """Open a transfer: its charts if it was tuned, else the playback of its probes."""
         try:
             with self.advisor.history.store() as store:
-                told = past_transfer_events(store, session)
+                events = past_transfer_events(store, session)
         except StoreError as error:
             draw_from_thread(self, self.advisor.refuse, str(error))
             return
-        if not told:
+        if not events:
             draw_from_thread(self, self._open_playback, session)
             return
         from advisor.tui.features.transfer.screens.past import PastTransferScreen
 
-        draw_from_thread(self, lambda: self.advisor.open(PastTransferScreen(session, told)))
+        draw_from_thread(self, lambda: self.advisor.open(PastTransferScreen(session, events)))
 
     def _meant(self) -> list[SessionDigest]:
-        """The marked sessions, else the selected one; the user is told if there is none."""
+        """The marked sessions, else the selected one; the user is notified if there is none."""
         if not (meant := self._table.meant):
             self._refuse_without_session()
         return meant

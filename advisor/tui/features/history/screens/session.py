@@ -65,10 +65,10 @@ class SessionScreen(PlaybackPage):
             with self.advisor.history.store() as store:
                 events, kept = events_of(store, self._session)
         except StoreError as error:
-            told = partial(self.fail, escape(str(error)))
+            draw = partial(self.fail, escape(str(error)))
         else:
-            told = partial(self._take, Replay(events), kept)
-        draw_from_thread(self, told)
+            draw = partial(self._take, Replay(events), kept)
+        draw_from_thread(self, draw)
 
     def _take(self, replay: Replay, kept: bool) -> None:
         self._kept = kept

@@ -78,10 +78,10 @@ class SideBySideScreen(Page):
             with self.advisor.history.store() as store:
                 models = [SessionModel(events_of(store, session)[0]) for session in self._sessions]
         except StoreError as error:
-            told = partial(self._fail, str(error))
+            draw = partial(self._fail, str(error))
         else:
-            told = partial(self._take, models)
-        draw_from_thread(self, told)
+            draw = partial(self._take, models)
+        draw_from_thread(self, draw)
 
     def _fail(self, sentence: str) -> None:
         self.query_one("#who", Static).update(escape(sentence))

@@ -118,7 +118,7 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         self._sessions: list[SessionDigest] = []
         self._rows: list[SessionDigest] = []
         self._rest: Iterator[SessionDigest] = iter(())
-        self._told: dict[str, str] = {}
+        self._text_of: dict[str, str] = {}
         self._is_ready = False
         self._words: list[str] = []
         self._widths: dict[str, int] = {}
@@ -137,7 +137,7 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
     def show(self, sessions: Sequence[SessionDigest]) -> None:
         """Show these sessions; marks and cursor stay on those that remain."""
         self._sessions = list(sessions)
-        self._told.clear()
+        self._text_of.clear()
         by_key = {key_of(s): s for s in sessions}
         self._widths = {}
         self.marked = {key: by_key[key] for key in self.marked if key in by_key}
@@ -223,9 +223,9 @@ class SessionTable(Titled, DataTable[Text | _Cell]):
         if not self._words:
             return True
         key = key_of(session)
-        if key not in self._told:
-            self._told[key] = _told(session)
-        return all(word in self._told[key] for word in self._words)
+        if key not in self._text_of:
+            self._text_of[key] = _text_of(session)
+        return all(word in self._text_of[key] for word in self._words)
 
     def _update_dimensions(self, new_rows: Iterable[RowKey]) -> None:
         # Widths and heights are fixed: measuring thousands of cells would take seconds.
@@ -274,7 +274,7 @@ def key_of(session: SessionDigest) -> str:
     return f"{session.pair}\0{session.session}"
 
 
-def _told(session: SessionDigest) -> str:
+def _text_of(session: SessionDigest) -> str:
     """The text that a filter searches."""
     words = [column.cell(session, FULL) for column in COLUMNS if not column.is_rate]
     words += [session.session, session.method, *session.transports, session.origin]

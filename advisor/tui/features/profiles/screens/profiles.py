@@ -70,10 +70,10 @@ class ProfilesScreen(Page):
             with self.advisor.history.store() as store:
                 found = stored_profiles(store)
         except StoreError as error:
-            told = partial(self._say, escape(capitalised(str(error))))
+            draw = partial(self._say, escape(capitalised(str(error))))
         else:
-            told = partial(self._take, found)
-        draw_from_thread(self, told)
+            draw = partial(self._take, found)
+        draw_from_thread(self, draw)
 
     def _say(self, words: str) -> None:
         nothing = self.query_one("#nothing", Static)

@@ -91,10 +91,10 @@ class RttScreen(Page):
             with self.advisor.history.store() as store:
                 found = rtt_profile(self._places(store))
         except StoreError as error:
-            told = partial(self._say, capitalised(str(error)))
+            draw = partial(self._say, capitalised(str(error)))
         else:
-            told = partial(self._take, found)
-        draw_from_thread(self, told)
+            draw = partial(self._take, found)
+        draw_from_thread(self, draw)
 
     def _places(self, store: Store) -> Iterable[tuple[float, Sequence[ProbeRecord]]]:
         if self._reference:

@@ -30,13 +30,13 @@ class RttChart(Chart):
 
     def __init__(self) -> None:
         super().__init__("Throughput against the RTT")
-        self._told: Sequence[str] = ()
+        self._lines: Sequence[str] = ()
 
     def show_panel(self, profile: RttProfile, title: str) -> None:
         """Draw the curves of this panel: of BEST, those over all settings."""
         curves = panels_of(profile)[title]
         rtts_s = profile.rtts_s
-        self._told = list(rtt_lines(profile))
+        self._lines = list(rtt_lines(profile))
         self.restart()
         self.set_title(title)
         self.show(
@@ -59,7 +59,7 @@ class RttChart(Chart):
                 "box heights. Left of a dashed line a curve is concave, so that long connections "
                 "reach nearly as much as short ones; right of it throughput falls as with 1/RTT.",
                 escape(self.picture.summary),
-                *map(escape, self._told),
+                *map(escape, self._lines),
             ]
         )
 

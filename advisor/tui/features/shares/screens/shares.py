@@ -21,7 +21,7 @@ from advisor.tui.features.shares.screens.form import SharesFormScreen
 from advisor.tui.features.shares.texts import NOTHING_LEARNED, train_line
 from advisor.tui.features.shares.widgets.share_row import ShareRow
 from advisor.tui.features.shares.widgets.share_view import ShareView
-from advisor.tui.kit.copying.clipboard import told_of_copying
+from advisor.tui.kit.copying.clipboard import copied_message
 from advisor.tui.kit.copying.copyable import Copyable
 from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.from_thread import draw_from_thread
@@ -233,7 +233,7 @@ class SharesScreen(Page):
         """Copy the equivalent command line."""
         line = self.query_one(Copyable).line or self._line
         if line:
-            self.notify(told_of_copying(self.app, line))
+            self.notify(copied_message(self.app, line))
         else:
             self.advisor.refuse(self.board.sharing.why_not(self.board.names))
 

@@ -138,8 +138,8 @@ class ShareView(Container):
         """The rows in their present order."""
         rows = board.rows(model, is_running=is_running)
         live = model if is_running else None
-        told = (id(model), model.version) if model else ()
-        now = (rows, told, board.plan, board.trouble, self._chosen, dict(ordered), is_running)
+        state = (id(model), model.version) if model else ()
+        now = (rows, state, board.plan, board.trouble, self._chosen, dict(ordered), is_running)
         if now == self._drawn:
             return
         self._drawn = now

@@ -52,7 +52,7 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
     def __init__(self) -> None:
         super().__init__()
         self._shown: object = None
-        self._told: ev.Notice | None = None
+        self._notified: ev.Notice | None = None
 
     @property
     def _transfer(self) -> LiveTransfer | None:
@@ -97,8 +97,8 @@ You need not do anything. Leaving the screen does not stop it: Home shows the wa
         """Show the newest notice once: the log may have no room on the screen."""
         notices = (event for _, event in reversed(model.log) if isinstance(event, ev.Notice))
         newest = next(notices, None)
-        if newest and newest is not self._told and not model.is_over:
-            self._told = newest
+        if newest and newest is not self._notified and not model.is_over:
+            self._notified = newest
             self.notify(newest.message)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

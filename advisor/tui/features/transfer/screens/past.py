@@ -20,7 +20,7 @@ from advisor.tui.page import Page, past_trail
 
 
 class PastTransferScreen(Page):
-    """Opened from Review. `session`: its entry in the list; `told`: its events."""
+    """Opened from Review. `session`: its entry in the list; `events`: its own."""
 
     NAME = "Past transfer"
     HELP = (
@@ -43,11 +43,11 @@ class PastTransferScreen(Page):
     PastTransferScreen #about { height: auto; }
     """
 
-    def __init__(self, session: SessionDigest, told: Sequence[AnyEvent]) -> None:
+    def __init__(self, session: SessionDigest, events: Sequence[AnyEvent]) -> None:
         super().__init__()
         self._session = session
-        self._model = TransferModel(told)
-        self._epochs = sum(isinstance(event, EpochEnded) for event in told)
+        self._model = TransferModel(events)
+        self._epochs = sum(isinstance(event, EpochEnded) for event in events)
 
     def trail(self) -> Content:
         return past_trail(self._session.session)
