@@ -27,7 +27,7 @@ def begin(words: list[str], dask: str | None) -> subprocess.Popen[str]:
     )
 
 
-def told(words: list[str], dask: str | None) -> tuple[int, str, str]:
+def run_advisor(words: list[str], dask: str | None) -> tuple[int, str, str]:
     with begin(words, dask) as process:
         out, err = process.communicate()
     return process.returncode, out, err
@@ -101,7 +101,7 @@ def wait_until(true: Callable[[], object]) -> None:
 @functools.cache
 def without_dask() -> str:
     """What the backtest prints without --dask."""
-    status, out, _ = told(BACKTEST, None)
+    status, out, _ = run_advisor(BACKTEST, None)
     assert status == 0
     return out
 

@@ -163,13 +163,13 @@ class AtWork:
 
     def start(self, at_once: int = 4, user: str = "alice") -> subprocess.Popen[bytes]:
         words = [self.database.address(user), str(self.prepared.folder), str(at_once)]
-        with (self.prepared.folder / "told").open("ab") as told:
+        with (self.prepared.folder / "told").open("ab") as log_text:
             self._workers.append(
                 subprocess.Popen(
                     [sys.executable, "-m", "tests.fleet_at_work", *words],
                     cwd=_ROOT,
                     stdin=subprocess.DEVNULL,
-                    stderr=told,
+                    stderr=log_text,
                 )
             )
         return self._workers[-1]
@@ -179,7 +179,7 @@ class AtWork:
             found = connection.execute(f"SELECT {columns} FROM advisor.fleet_{table} {rest}")
             return found.fetchall()
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         return (self.prepared.folder / "told").read_text()
 
     def close(self) -> None:

@@ -47,12 +47,12 @@ def stranger(name: str, *, listens: bool) -> Iterator[subprocess.Popen[bytes]]:
 def waits_s(mine: Turn) -> float:
     """The time until the turn is granted."""
 
-    async def told(_: int) -> None:
+    async def report(_: int) -> None:
         pass
 
     async def wait() -> float:
         began_s = time.monotonic()
-        async with asyncio.timeout(30), mine.taken(told):
+        async with asyncio.timeout(30), mine.taken(report):
             return time.monotonic() - began_s
 
     return asyncio.run(wait())
@@ -79,11 +79,11 @@ def test_another_user_who_measures_is_waited_for(own_turn: str) -> None:
         async def run() -> list[str]:
             said = []
 
-            async def told(ahead: int) -> None:
+            async def report(ahead: int) -> None:
                 said.append(f"{ahead} ahead")
                 other.kill()
 
-            async with asyncio.timeout(30), Turn().taken(told):
+            async with asyncio.timeout(30), Turn().taken(report):
                 said.append("measured")
             return said
 
@@ -113,11 +113,11 @@ def test_without_any_private_folder_there_are_turns_still(
     monkeypatch.setenv("ADVISOR_RUNTIME_DIR", str(tmp_path / "open"))
     running = []
 
-    async def told(_: int) -> None:
+    async def report(_: int) -> None:
         pass
 
     async def measure(mine: Turn) -> None:
-        async with mine.taken(told):
+        async with mine.taken(report):
             running.append(1)
             assert sum(running) == 1
             await asyncio.sleep(0.05)
@@ -132,15 +132,15 @@ def test_without_any_private_folder_there_are_turns_still(
 
 
 def test_one_that_is_cancelled_while_it_waits_holds_nothing(own_turn: str) -> None:
-    async def told(_: int) -> None:
+    async def report(_: int) -> None:
         pass
 
     async def run() -> None:
         mine = Turn()
         with stranger(own_turn, listens=False), pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2), mine.taken(told):
+            async with asyncio.timeout(0.2), mine.taken(report):
                 pass
-        async with asyncio.timeout(30), Turn().taken(told):
+        async with asyncio.timeout(30), Turn().taken(report):
             pass
 
     asyncio.run(run())

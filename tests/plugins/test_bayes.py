@@ -120,9 +120,9 @@ def test_it_starts_where_past_transfers_of_files_peaked() -> None:
 
 def test_past_transfers_of_files_say_nothing_of_buffers() -> None:
     space = counts(streams=(1, 32), buffer_bytes=(2**16, 2**24))
-    told, untold = (make("bayes", space, known(*pasts)) for pasts in ((past(4, "a"),), ()))
-    assert told.ask() == untold.ask()
-    assert told.label == untold.label == "prior"
+    informed, uninformed = (make("bayes", space, known(*pasts)) for pasts in ((past(4, "a"),), ()))
+    assert informed.ask() == uninformed.ask()
+    assert informed.label == uninformed.label == "prior"
 
 
 def test_small_files_and_large_ones_start_at_different_settings() -> None:

@@ -12,8 +12,8 @@ FLOWS = counts(streams=(1, 10))
 def test_two_decreases_in_a_row_of_the_highest_trace_stop_it() -> None:
     method = make("depth-width", FLOWS, d=2, w=1)
     # Highest traces: 6, 7, 6.5 (falls), 8 (rises: the count begins anew), 7 (falls), 6 (falls).
-    told = (5, 6, 7, 4, 6, 6.5, 8, 1, 7, 7, 6, 6)
-    assert tell(method, *told) == [10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5]
+    rates = (5, 6, 7, 4, 6, 6.5, 8, 1, 7, 7, 6, 6)
+    assert tell(method, *rates) == [10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5]
     assert method.ask() is None
     assert method.best() == ({"streams": 7}, 8e9)
     assert method.stop_reason is not None

@@ -44,9 +44,9 @@ def test_heur1_measures_a_gain_against_the_last_that_counted() -> None:
 
 def test_heur2_doubles_parallelism_first_and_stops_at_the_bound() -> None:
     method = make("heur2", PLANE)
-    told = (100, 120, 140, 160, 150, 170)
+    rates = (100, 120, 140, 160, 150, 170)
     settings = [(2, 8), (2, 16), (2, 32), (2, 64), (4, 64)]
-    assert tell(method, *told[:5]) == settings
+    assert tell(method, *rates[:5]) == settings
     assert method.ask() is None
     assert method.stop_reason is not None
 
@@ -60,8 +60,8 @@ def test_heur2_never_goes_below_where_it_began() -> None:
 def test_pcp_doubles_from_one_until_the_throughput_stops_increasing() -> None:
     method = make("pcp", a_transfer_space())
     # Pipelining, parallelism, concurrency: an equal throughput is no increase.
-    told = (10, 11, 11, 12, 13, 12, 14, 13)
-    assert tell(method, *told) == [
+    rates = (10, 11, 11, 12, 13, 12, 14, 13)
+    assert tell(method, *rates) == [
         *((1, 1, 1), (1, 1, 2), (1, 1, 4)),
         *((1, 2, 2), (1, 4, 2), (1, 8, 2)),
         *((2, 4, 2), (4, 4, 2)),

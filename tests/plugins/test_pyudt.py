@@ -186,7 +186,7 @@ def test_options_are_set_in_the_order_that_keeps_them_whole() -> None:
         assert socket.configure(wanted) == wanted
 
 
-def test_what_libudt_clamps_is_told() -> None:
+def test_what_libudt_clamps_is_reported() -> None:
     with udt.Socket() as socket:
         made = socket.configure({Option.MSS: 1500, Option.FC: 1, Option.RCVBUF: 10_000_000})
     assert made == {Option.MSS: 1500, Option.FC: 32, Option.RCVBUF: 32 * 1472}

@@ -13,7 +13,7 @@ LOST_RACES = 3
 TAKEN = "unable to start listener for connections: Address already in use"
 
 
-class Told:
+class Channel:
     """In place of a channel: the troubles that it was told."""
 
     def __init__(self) -> None:
@@ -69,9 +69,9 @@ def free_ports(number: int) -> tuple[int, int]:
 
 
 def test_any_port_is_tried_again_where_another_program_was_faster(ports: list[int]) -> None:
-    told = Told()
-    receiving.receive(order((0, 0)), told)  # type: ignore[arg-type] # of a channel, this alone
-    assert told.troubles == []
+    channel = Channel()
+    receiving.receive(order((0, 0)), channel)  # type: ignore[arg-type] # of a channel, this alone
+    assert channel.troubles == []
     assert len(ports) == LOST_RACES + 1
     # Another connection of this host would begin at an ephemeral one while libiperf opens it again.
     assert all(20000 <= port <= 32767 for port in ports)
@@ -79,16 +79,16 @@ def test_any_port_is_tried_again_where_another_program_was_faster(ports: list[in
 
 def test_the_next_port_of_a_range_is_tried(ports: list[int]) -> None:
     first, last = free_ports(LOST_RACES + 1)
-    told = Told()
-    receiving.receive(order((first, last)), told)  # type: ignore[arg-type] # as above
-    assert told.troubles == []
+    channel = Channel()
+    receiving.receive(order((first, last)), channel)  # type: ignore[arg-type] # as above
+    assert channel.troubles == []
     assert ports == list(range(first, last + 1))
 
 
 def test_a_range_without_a_free_port_is_named(ports: list[int]) -> None:
     first, last = free_ports(LOST_RACES)
-    told = Told()
-    receiving.receive(order((first, last)), told)  # type: ignore[arg-type] # as above
-    [(kind, message)] = told.troubles
+    channel = Channel()
+    receiving.receive(order((first, last)), channel)  # type: ignore[arg-type] # as above
+    [(kind, message)] = channel.troubles
     assert kind is FailureKind.REFUSED
     assert message == f"no port from {first} to {last} is free on this host"

@@ -48,7 +48,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     most_in_flight: int = 0
     in_flight_bytes: int = 0
     retried_bytes: int = 0
-    told_bytes: int = 0
+    reported_bytes: int = 0
     received_bytes: int = 0
     seconds: float = 0.0
     troubles: list[str] = msgspec.field(default_factory=list)
@@ -179,10 +179,10 @@ class BrokenOff:
         self._marks.append(run.mark)
         ends = [one for one in run.events() if one["event"] == "transfer_ended"]
         wanted = {"complete": True, "files": len(self._sizes), "moved_bytes": self._total_bytes}
-        told = {name: ends[-1][name] for name in wanted} if ends else {}
-        if run.process.returncode or told != wanted:
+        reported = {name: ends[-1][name] for name in wanted} if ends else {}
+        if run.process.returncode or reported != wanted:
             message = ends[-1]["message"] if ends else run.errors[-300:]
-            self._wrong(f"exit code {run.process.returncode}, {told or 'no end'}: {message}")
+            self._wrong(f"exit code {run.process.returncode}, {reported or 'no end'}: {message}")
         if self._journal.state is not None:
             self._wrong("it is over, and its journal is there still")
         self._account(run, retries=False)
@@ -193,21 +193,21 @@ class BrokenOff:
 
     def _account(self, run: AdvisorRun, *, retries: bool) -> None:
         """What its clients were told, against what the journal had before and has now."""
-        noted, batches = self._journal.ranges(), run.client_runs.told()
-        told = [one for batch in batches for one in batch]
-        covered = Ranges(told)
-        told_bytes = sum(one.end - one.begin for one in told)
-        self.outcome.told_bytes += told_bytes
-        self._none("is sent again, and was noted before", told, run.there_before.meets)
-        twice_bytes = told_bytes - covered.total_bytes
+        noted, batches = self._journal.ranges(), run.client_runs.reported()
+        reported = [one for batch in batches for one in batch]
+        covered = Ranges(reported)
+        reported_bytes = sum(one.end - one.begin for one in reported)
+        self.outcome.reported_bytes += reported_bytes
+        self._none("is sent again, and was noted before", reported, run.there_before.meets)
+        twice_bytes = reported_bytes - covered.total_bytes
         self.outcome.retried_bytes += twice_bytes
         if twice_bytes and not retries:
             self._wrong(f"{twice_bytes} bytes were sent twice by run {self.outcome.runs}")
-        if self._journal.state is None and (told or run.had_journal):
+        if self._journal.state is None and (reported or run.had_journal):
             self._round_over()
             return
         self._none("was noted before, and is not now", run.there_before, lambda r: not noted.has(r))
-        known = Ranges([*run.there_before, *told])
+        known = Ranges([*run.there_before, *reported])
         self._none("is noted, and was never sent", noted, lambda r: not known.has(r))
         in_flight = [batch for batch in batches if is_open(batch, noted)]
         self.outcome.in_flight_bytes += Ranges(
@@ -281,7 +281,7 @@ class BrokenOff:
                 break
             time.sleep(0.1)
         outcome.received_bytes = received
-        if max(received, outcome.told_bytes) > most_bytes:
+        if max(received, outcome.reported_bytes) > most_bytes:
             self._wrong(
                 f"{outcome.told_bytes} bytes were sent and {received} received; {most_bytes} with "
                 "all that was under way"

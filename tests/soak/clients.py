@@ -60,7 +60,7 @@ class Clients:
         """Whether one of them is at work."""
         return not all(_has_ended(path) for path in self._lists())
 
-    def told(self, *, ended: bool = False) -> list[list[Range]]:
+    def reported(self, *, ended: bool = False) -> list[list[Range]]:
         """The ranges that each of them was to move; with `ended` only of those that have."""
         lists = [path for path in self._lists() if not ended or _has_ended(path)]
         for path in lists:

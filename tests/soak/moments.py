@@ -27,7 +27,7 @@ _LONGEST_PAUSE_S: Final = 0.5
 class Seen(Protocol):
     """A run as it is seen from outside."""
 
-    def has_told(self, event: str) -> bool:
+    def has_reported(self, event: str) -> bool:
         """Whether there was an event of this kind."""
 
     @property
@@ -47,7 +47,7 @@ class Seen(Protocol):
         """How often the journal was seen to grow since clients were started."""
 
     @property
-    def is_all_told(self) -> bool:
+    def is_all_reported(self) -> bool:
         """Whether clients were told to move all that was missing."""
 
 
@@ -107,7 +107,7 @@ def _moment(rng: Random, point: str) -> Moment:
 
 _POINTS: Final[Mapping[str, tuple[Callable[[Seen], bool], tuple[float, float]]]] = {
     "start": (lambda run: True, (0.05, 0.8)),
-    "path found": (lambda run: run.has_told("path_found"), (0.0, 0.1)),
+    "path found": (lambda run: run.has_reported("path_found"), (0.0, 0.1)),
     "resumed": (lambda run: run.has_resumed, (0.0, 0.005)),
     _HANGING: (lambda run: run.clients > 0, (0.0, 0.4)),
     "first client": (lambda run: run.clients > 0, (0.0, 0.4)),
@@ -115,7 +115,7 @@ _POINTS: Final[Mapping[str, tuple[Callable[[Seen], bool], tuple[float, float]]]]
     "client ended": (lambda run: run.has_idle_client, (0.0, 0.02)),
     "first note": (lambda run: run.notes > 0, (0.0, 0.02)),
     "some notes": (lambda run: run.notes > 2, (0.0, 0.2)),
-    "all drawn": (lambda run: run.is_all_told, (0.0, 0.1)),
-    "over": (lambda run: run.has_told("transfer_ended"), (0.0, 0.1)),
+    "all drawn": (lambda run: run.is_all_reported, (0.0, 0.1)),
+    "over": (lambda run: run.has_reported("transfer_ended"), (0.0, 0.1)),
 }
 """Each with the seconds after it."""

@@ -128,7 +128,7 @@ class AdvisorRun:
         """What it printed to its standard error."""
         return self._errors.read_text(errors="replace")
 
-    def has_told(self, event: str) -> bool:
+    def has_reported(self, event: str) -> bool:
         """Whether there was an event of this kind."""
         return f'{{"event":"{event}"'.encode() in self._out.read_bytes()
 
@@ -148,10 +148,10 @@ class AdvisorRun:
         return self.client_runs.has_idle
 
     @property
-    def is_all_told(self) -> bool:
+    def is_all_reported(self) -> bool:
         """Whether clients were told to move all that was missing."""
-        told = (one for batch in self.client_runs.told() for one in batch)
-        return self._is_all(Ranges([*self.there_before, *told]))
+        reported = (one for batch in self.client_runs.reported() for one in batch)
+        return self._is_all(Ranges([*self.there_before, *reported]))
 
     def _is_all(self, ranges: Ranges) -> bool:
         return all(ranges.has(Range(name, 0, size)) for name, size in self._sizes.items())
@@ -159,16 +159,16 @@ class AdvisorRun:
     def phase(self) -> Phase:
         """Where it is at this moment."""
         state = self._journal.state
-        if not self.has_told("path_found"):
+        if not self.has_reported("path_found"):
             return "start"
         if not self.clients:
-            if self.has_told("transfer_ended"):
+            if self.has_reported("transfer_ended"):
                 return "ending"
             return "listing" if state == self._begun_as else "resuming"
         noted = self._journal.ranges()
         if state is None or self._is_all(noted):
             return "ending"
-        if any(is_open(batch, noted) for batch in self.client_runs.told(ended=True)):
+        if any(is_open(batch, noted) for batch in self.client_runs.reported(ended=True)):
             return "settling"
         return "moving" if self.client_runs.has_busy else "waiting"
 

@@ -11,7 +11,7 @@ from tests.dask_cluster import (
     begin,
     cluster,
     is_computing,
-    told,
+    run_advisor,
     wait_until,
     without_dask,
 )
@@ -33,7 +33,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_workers_of_this_host() -> None:
-    status, out, err = told(BACKTEST, "local")
+    status, out, err = run_advisor(BACKTEST, "local")
     assert (status, out) == (0, without_dask()), err
 
 
@@ -41,7 +41,7 @@ def test_nobody_listens_or_certificates_are_missing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     for scheme, said in (("tcp", "no Dask scheduler answers"), ("tls", "the certificates")):
-        status, _, err = told(BACKTEST, f"{scheme}://127.0.0.1:{port}")
+        status, _, err = run_advisor(BACKTEST, f"{scheme}://127.0.0.1:{port}")
         assert (status, said in err.splitlines()[-1], "Traceback" in err) == (1, True, False)
 
 
@@ -51,8 +51,8 @@ def test_fleets_are_simulated_on_workers_as_without_them(tmp_path: Path) -> None
     measured = 'what = "advice"\nbetween = "mesh"\nevery = "2d"\nbudget = "40s"\n'
     file.write_text(f"{hosts}[measure.m]\n{measured}")
     words = ["fleet", "simulate", str(file), "--duration", "60d", "--runs", "4", "--json"]
-    alone = told(words, None)
+    alone = run_advisor(words, None)
     assert alone[0] == 0, alone[2]
     with cluster(tmp_path) as made:
-        status, out, err = told(words, made.address)
+        status, out, err = run_advisor(words, made.address)
         assert (status, out) == alone[:2], err

@@ -39,7 +39,7 @@ def covered(fleet: AtWork) -> int:
 
 def until(condition: object, fleet: AtWork) -> None:
     assert callable(condition)
-    assert wait_until(condition, 300), fleet.told()
+    assert wait_until(condition, 300), fleet.log_text()
 
 
 def require_apart(spans: list[tuple[str, str, float, float]]) -> None:
@@ -60,7 +60,7 @@ def test_two_workers_measure_every_pair_and_never_two_at_one_host(fleet: AtWork)
     assert len(attempts) == 12, (
         fleet.rows("attempts", "*"),
         fleet.rows("pairs", "*"),
-        fleet.told(),
+        fleet.log_text(),
     )
     require_apart([(str(a), str(b), float(str(s)), float(str(e))) for a, b, s, e, _ in attempts])
     assert len({row[4] for row in attempts}) == len(workers)
@@ -93,7 +93,7 @@ def test_a_worker_that_is_stopped_settles_what_it_has_begun(fleet: AtWork) -> No
     worker = fleet.start()
     until(lambda: fleet.database.backend("rita").pairs(), fleet)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=120) == 0, fleet.told()
+    assert worker.wait(timeout=120) == 0, fleet.log_text()
     [(outcome, less, message)] = fleet.rows(
         "attempts", "outcome, moved_bytes < most_bytes, message"
     )

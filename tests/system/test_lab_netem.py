@@ -84,7 +84,7 @@ def netem_lab(tmp_path: Path) -> Iterator[Lab]:
         yield lab
 
 
-def told(lab: Lab, host: str, program: str, *words: str) -> str:
+def output_of(lab: Lab, host: str, program: str, *words: str) -> str:
     process = lab.python(host, program, *words)
     out, _ = process.communicate(timeout=60)
     return out
@@ -105,7 +105,7 @@ def test_it_says_which_it_is_and_needs_no_compiler(netem_lab: Lab) -> None:
 def test_the_delay_and_the_time_on_the_wire(netem_lab: Lab) -> None:
     def takes(rtt_s: float, payload: str) -> None:
         def measure() -> tuple[str, float]:
-            came, took_s = told(netem_lab, "source", ECHO, "15", payload).split()
+            came, took_s = output_of(netem_lab, "source", ECHO, "15", payload).split()
             return came, float(took_s)
 
         exact = ("15", pytest.approx(rtt_s, abs=0.006))
@@ -123,7 +123,7 @@ def test_the_rate_is_that_of_the_ip_layer_and_packets_are_real(netem_lab: Lab) -
         sink = netem_lab.python("far", SINK)
         assert sink.stdout is not None
         sink.stdout.readline()
-        told(netem_lab, "source", SOURCE, "6")
+        output_of(netem_lab, "source", SOURCE, "6")
         return float(sink.communicate(timeout=60)[0])
 
     # Of 1500 bytes, 1448 are TCP's payload; the beginning is slow.
@@ -135,7 +135,7 @@ def test_the_rate_is_that_of_the_ip_layer_and_packets_are_real(netem_lab: Lab) -
 
 def test_loss_in_bursts(netem_lab: Lab) -> None:
     netem_lab.do("set", "--forward", "--loss", "5%", "--burst", "3")
-    told(netem_lab, "source", UDP, "6000", "100", "0.01")
+    output_of(netem_lab, "source", UDP, "6000", "100", "0.01")
     seen = forward(netem_lab)
     assert seen["dropped"] == 0
     assert seen["packets"] + seen["lost"] == 6000
@@ -146,22 +146,22 @@ def test_loss_in_bursts(netem_lab: Lab) -> None:
 def test_the_queue_is_full_after_as_many_bytes_as_it_was_given(netem_lab: Lab) -> None:
     # So slow that hardly any packet leaves while 300 of them come to a queue of 100.
     netem_lab.do("set", "--rate", "1Mbit")
-    told(netem_lab, "source", UDP, "300", "1472", "0")
+    output_of(netem_lab, "source", UDP, "300", "1472", "0")
     assert wait_until(lambda: sum(forward(netem_lab)[n] for n in ("packets", "dropped")) == 300)
     assert forward(netem_lab)["packets"] == pytest.approx(105, abs=15)
 
 
 def test_cut_and_restored(netem_lab: Lab) -> None:
     netem_lab.do("cut")
-    came, _ = told(netem_lab, "source", ECHO, "2", "36").split()
+    came, _ = output_of(netem_lab, "source", ECHO, "2", "36").split()
     assert came == "0"
     seen = forward(netem_lab)
     assert seen["cut"] == 2
     assert seen["dropped"] == 0
     netem_lab.do("set", "--rate", "30Mbit")  # Does not restore it.
-    assert told(netem_lab, "source", ECHO, "1", "36").split()[0] == "0"
+    assert output_of(netem_lab, "source", ECHO, "1", "36").split()[0] == "0"
     netem_lab.do("restore")
-    assert told(netem_lab, "source", ECHO, "2", "36").split()[0] == "2"
+    assert output_of(netem_lab, "source", ECHO, "2", "36").split()[0] == "2"
     assert forward(netem_lab)["cut"] == 3
 
 
@@ -171,7 +171,7 @@ def test_several_hosts_share_the_sources_rate(netem_lab: Lab, new_lab: NewLab) -
     sink = lab.python("far", SINK)
     assert sink.stdout is not None
     sink.stdout.readline()
-    told(lab, "source", SOURCE, "5")
+    output_of(lab, "source", SOURCE, "5")
     assert 7e6 < float(sink.communicate(timeout=60)[0]) < 9.7e6
     status = lab.status()
     assert status["own_forward"]["packets"] > 1000

@@ -65,7 +65,7 @@ class Site:
         self.target = folder / "there"
         self.folder = folder
         self.link = link
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.server = 0
 
     def group(self, concurrency: int = 3, parallelism: int = 2) -> FileGroup:
@@ -87,7 +87,7 @@ class Site:
         # Hurdled passes on all that it does not have.
         route = Route(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
         client_options = ClientOptions(expected_bps=1e9, piece_s=piece_s)
-        return Mover(self.link, route, groups, client_options, tell=self.told.append)
+        return Mover(self.link, route, groups, client_options, tell=self.messages.append)
 
     def is_same(self) -> bool:
         """Whether all of it is there, byte by byte."""
@@ -168,7 +168,7 @@ async def test_a_mixed_dataset_arrives_byte_by_byte(site: Site) -> None:
     assert group.arrived_files == group.total_files - 21
     assert group.moved_bytes == group.arrived_bytes
     assert group.running == 0
-    assert len(site.told) == 1, site.told
+    assert len(site.messages) == 1, site.messages
 
 
 @pytest.mark.asyncio
@@ -205,7 +205,7 @@ async def test_both_settings_change_while_it_runs(site: Site) -> None:
         group.concurrency = 2
         await mover.finished()
     assert site.is_same()
-    assert not site.told
+    assert not site.messages
 
 
 def _after(process: psutil.Process, flag: str) -> list[str]:
@@ -264,7 +264,7 @@ async def test_a_folder_that_may_not_be_written_is_said_at_once(site: Site) -> N
     async with site.mover(site.group(), target=str(target)) as mover:
         with pytest.raises(TransferFailed, match="GridFTP server"):
             await mover.finished()
-    assert len(site.told) <= 1
+    assert len(site.messages) <= 1
 
 
 @pytest.mark.asyncio
@@ -312,7 +312,7 @@ async def test_a_client_that_is_killed_is_replaced(site: Site) -> None:
     group = site.group()
     async with site.mover(group, tool=Hurdled("sleep 0.3")) as mover:
         await _comes_true(lambda: group.arrived_bytes > 0)
-        while not (site.told or group.is_over):
+        while not (site.messages or group.is_over):
             for one in _clients()[:1]:
                 # The leader of the group is the client.
                 with contextlib.suppress(ProcessLookupError):
@@ -320,7 +320,7 @@ async def test_a_client_that_is_killed_is_replaced(site: Site) -> None:
             await asyncio.sleep(0.1)
         await mover.finished()
     assert site.is_same()
-    assert any("ended by signal 9" in sentence for sentence in site.told), site.told
+    assert any("ended by signal 9" in sentence for sentence in site.messages), site.messages
 
 
 @pytest.mark.asyncio
@@ -335,7 +335,7 @@ async def test_a_client_that_stalls_is_replaced(
     async with site.mover(group, tool=Hurdled("sleep 600", times=1)) as mover:
         await mover.finished()
     assert site.is_same()
-    assert any("stalled" in sentence for sentence in site.told)
+    assert any("stalled" in sentence for sentence in site.messages)
 
 
 @pytest.mark.asyncio

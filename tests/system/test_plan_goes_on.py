@@ -89,7 +89,7 @@ class Mover:
         """What the clients of the last run were told to move."""
         return self.home / f"lists {self._number}"
 
-    def told_to_move(self) -> set[str]:
+    def ordered_files(self) -> set[str]:
         """The names of all files of which the last run moved something."""
         text = self.lists.read_text() if self.lists.exists() else ""
         found = self.source.rglob("*.dat")
@@ -164,7 +164,7 @@ def test_killed_in_the_middle_it_goes_on_from_where_it_was(mover: Mover) -> None
     assert f"of {FILES} files" in said
     assert mover.transferred() == [TOTAL_BYTES - there_bytes]
     assert (
-        mover.told_to_move()
+        mover.ordered_files()
         == {str(path.relative_to(mover.source)) for path in mover.source.rglob("*.dat")} - whole
     )
     seen = [event for event in run.events if event["event"] == "files_moving"]
@@ -205,9 +205,9 @@ def test_what_changed_here_or_is_gone_there_is_moved_anew(mover: Mover) -> None:
     (mover.target / gone).unlink()
     assert _is_complete(mover.run())
     assert mover.is_same()
-    told = mover.told_to_move()
-    assert {changed, gone} <= told
-    assert kept not in told
+    ordered = mover.ordered_files()
+    assert {changed, gone} <= ordered
+    assert kept not in ordered
 
 
 def test_what_was_gone_there_is_not_believed_a_run_later(mover: Mover) -> None:
@@ -255,7 +255,7 @@ def test_the_second_of_two_at_once_says_so(mover: Mover) -> None:
     assert done.returncode == 1
     assert second.events[-1]["event"] == "gave_up"
     assert "is already running" in second.events[-1]["message"]
-    assert not mover.told_to_move()
+    assert not mover.ordered_files()
     first.process.send_signal(signal.SIGINT)
     assert first.finish().returncode == 130
     assert _is_complete(mover.run())

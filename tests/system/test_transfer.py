@@ -82,11 +82,11 @@ def _until_changed(run: Run, changes: int) -> None:
     run.process.send_signal(signal.SIGINT)
 
 
-def _told(run: Run) -> list[dict[str, Any]]:
+def _events_of_transfer(run: Run) -> list[dict[str, Any]]:
     """From its start on, but for what was said of the signal."""
     names = [event["event"] for event in run.events]
-    told = run.events[names.index("transfer_started") :]
-    return [event for event in told if not event.get("message", "").startswith("stopping;")]
+    events_since = run.events[names.index("transfer_started") :]
+    return [event for event in events_since if not event.get("message", "").startswith("stopping;")]
 
 
 def _kept(run: Run, store: Path) -> list[dict[str, Any]]:
@@ -124,7 +124,7 @@ def test_settings_change_while_it_runs_and_epochs_are_stored(
         assert probe.file_bytes == MANY_BYTES
     # What the next transfer learns from.
     assert len(Store(store).transfers()) == len(probes)
-    assert _kept(run, store) == _told(run)
+    assert _kept(run, store) == _events_of_transfer(run)
     moving = [event["classes"] for event in run.events if event["event"] == "files_moving"]
     assert all([one["size"] for one in classes] == ["all"] for classes in moving)
 
@@ -232,7 +232,7 @@ def test_a_ceiling_holds_and_its_epochs_teach_nothing(
     assert (end["moved_bytes"] - 2 * 100e6 / 8) * 8 / end["elapsed_s"] <= 100e6
     assert Store(store).probes(pair_here()) == []
     assert any(event["event"] == "epoch_ended" for event in run.events)
-    assert _kept(run, store) == _told(run), "Review shows it all the same"
+    assert _kept(run, store) == _events_of_transfer(run), "Review shows it all the same"
 
 
 def test_clients_are_as_nice_as_they_are_to_be(start: Start, server: Server, endless: Path) -> None:

@@ -162,7 +162,7 @@ class Telling:
         self, stage: str, subject: str, setting: Setting, rate_bps: float | None
     ) -> Iterator[ev.AnyEvent]:
         self.ordinal += 1
-        told: dict[str, Any] = {
+        recorded: dict[str, Any] = {
             "ordinal": self.ordinal,
             "stage": stage,
             "purpose": stage if stage in ("baseline", "confirm") else "search",
@@ -170,7 +170,7 @@ class Telling:
             "setting": setting,
             "label": LABELS.get(stage, ""),
         }
-        yield ev.ProbeStarted(at_s=self.at_s, **told)
+        yield ev.ProbeStarted(at_s=self.at_s, **recorded)
         for second in range(1, 4):
             yield ev.IntervalSeen(
                 at_s=self.at_s + second,
@@ -182,7 +182,7 @@ class Telling:
             )
         self.at_s += 4.0
         result = measured(rate_bps) if rate_bps else failed()
-        yield ev.ProbeEnded(at_s=self.at_s, result=result, remaining_s=100.0, **told)
+        yield ev.ProbeEnded(at_s=self.at_s, result=result, remaining_s=100.0, **recorded)
 
 
 def _disk(rates_bps: dict[int, float]) -> Iterator[tuple[Setting, float]]:
@@ -212,7 +212,7 @@ def events(**plan: Any) -> list[ev.AnyEvent]:
         ({"streams": n, "buffer_bytes": 0}, rate)
         for n, rate in COMPOSITION.subsystems[1].by_flows.items()
     ]
-    told: list[ev.AnyEvent] = [
+    recorded: list[ev.AnyEvent] = [
         ev.SessionStarted(
             at_s=0.0, session=SESSION, pair=PAIR, method="depth-width", seed=1, budget_s=400.0
         ),
@@ -228,24 +228,24 @@ def events(**plan: Any) -> list[ev.AnyEvent]:
         *telling.stage("confirm", TOOL, [(BEST, 440e6), (DEFAULT, 305e6)] * 3),
         *telling.stage(TOOL_IN_MEMORY, TOOL_IN_MEMORY, [(BEST, 484e6)]),
     ]
-    told.append(an_advice(at_s=telling.at_s))
-    return told
+    recorded.append(an_advice(at_s=telling.at_s))
+    return recorded
 
 
-def until(told: list[ev.AnyEvent], stage: str, probes: int) -> list[ev.AnyEvent]:
+def until(recorded: list[ev.AnyEvent], stage: str, probes: int) -> list[ev.AnyEvent]:
     """What was told while the probe after so many of this run was under way."""
     begun = [
         index
-        for index, event in enumerate(told)
+        for index, event in enumerate(recorded)
         if isinstance(event, ev.ProbeStarted) and event.stage == stage
     ]
-    return told[: begun[probes] + 3]
+    return recorded[: begun[probes] + 3]
 
 
-def rates_by_flows(told: list[ev.AnyEvent]) -> dict[int, list[float]]:
+def rates_by_flows(recorded: list[ev.AnyEvent]) -> dict[int, list[float]]:
     """What the tool's probes gave, by number of flows."""
     rates: dict[int, list[float]] = {}
-    for event in told:
+    for event in recorded:
         if not isinstance(event, ev.ProbeEnded) or event.subject != TOOL:
             continue
         if isinstance(event.result, Measurement):

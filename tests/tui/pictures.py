@@ -34,9 +34,9 @@ from advisor.tui.screens import SCREENS, WALK
 from . import shared, tuned
 from .driving import settle
 from .recorded import over
+from .recorded_runs import RecordedRun
 from .stored import keep_probes
 from .test_fleet import NOW_S, a_pair, a_view
-from .told_runs import ToldRun
 
 FOLDER: Final = Path(__file__).parents[2] / "docs/screens"
 SIZE: Final = (120, 40)
@@ -123,12 +123,12 @@ def _app(home: Path, name: str) -> AdvisorApp:
     if name in WALK:
         over(app)
     if name == "moving":
-        told = ToldRun(TransferModel(tuned.under_way()), is_running=True)
+        told = RecordedRun(TransferModel(tuned.under_way()), is_running=True)
         app.transfer = cast(LiveTransfer, told)
     if name == "shares":
         asked = dict(zip(shared.NAMES, ["2", "@4", "3", "4Gbit", "1.5"], strict=True))
         save_shares_draft(SharesDraft(asked=asked))
-        shared.run_in(app, shared.Told(shared.under_way()))
+        shared.run_in(app, shared.RecordedShares(shared.under_way()))
     return app
 
 

@@ -22,7 +22,7 @@ from advisor.tui.features.shares.forecasts import Learned
 from advisor.tui.features.shares.live_shares import LiveShares
 from advisor.tui.features.shares.shares_model import SharesModel
 
-from .told_runs import ToldRun
+from .recorded_runs import RecordedRun
 
 MODELS = {
     "blacklight": (0.868, -0.283, 8.996),
@@ -264,13 +264,13 @@ def know_by_name(monkeypatch: pytest.MonkeyPatch, names: Sequence[str]) -> None:
     monkeypatch.setattr(forecasts, "plan_of", lambda _, asked: plan(asked))
 
 
-class Told(ToldRun[SharesModel]):
+class RecordedShares(RecordedRun[SharesModel]):
     """Of several destinations."""
 
     def __init__(self, events: Sequence[ev.AnyEvent], *, is_running: bool = True) -> None:
         super().__init__(SharesModel(events), is_running=is_running)
 
 
-def run_in(app: AdvisorApp, told: Told) -> Told:
+def run_in(app: AdvisorApp, told: RecordedShares) -> RecordedShares:
     app.shares = cast(LiveShares, told)
     return told

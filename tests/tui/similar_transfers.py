@@ -41,15 +41,15 @@ def found(past: list[PastTransfer], sample: SampleTransfer | None = SAMPLE) -> E
 
 def a_session(*evidence: Evidence, method: str = "harp") -> list[ev.AnyEvent]:
     """A whole session from disk to disk; each evidence is of a search of its own."""
-    told = [
+    recorded = [
         msgspec.structs.replace(one, method=method) if isinstance(one, ev.SessionStarted) else one
         for one in events()
     ]
     ended = max(
-        i for i, one in enumerate(told) if isinstance(one, ev.StageEnded) and one.stage == TOOL
+        i for i, one in enumerate(recorded) if isinstance(one, ev.StageEnded) and one.stage == TOOL
     )
     heard = [
-        ev.EvidenceFound(at_s=told[ended].at_s, stage=f"{TOOL} {n}", evidence=one)
+        ev.EvidenceFound(at_s=recorded[ended].at_s, stage=f"{TOOL} {n}", evidence=one)
         for n, one in enumerate(evidence, 1)
     ]
-    return [*told[:ended], *heard, *told[ended:]]
+    return [*recorded[:ended], *heard, *recorded[ended:]]

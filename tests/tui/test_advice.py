@@ -39,10 +39,10 @@ from .test_comparison import (
     SESSION,
     SIZES,
     an_advice,
+    notices,
     shown,
     some_events,
     text_of,
-    told,
 )
 
 
@@ -167,8 +167,8 @@ async def test_without_a_session_it_says_what_to_do_and_refuses(new_app: NewApp)
             await pilot.press(key)
             await pilot.pause()
             assert shown(app) is AdviceScreen
-        assert "no line to copy" in told(app)
-        assert "let a session finish" in told(app)
+        assert "no line to copy" in notices(app)
+        assert "let a session finish" in notices(app)
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ async def test_one_rate_is_the_advised_one_in_status_headline_and_comparison(
 
 
 @pytest.mark.parametrize(
-    ("gain", "is_told"), [(Estimate(3.0, (2.5, 3.5)), True), (Estimate(1.3, (0.6, 2.7)), False)]
+    ("gain", "is_shown"), [(Estimate(3.0, (2.5, 3.5)), True), (Estimate(1.3, (0.6, 2.7)), False)]
 )
-def test_the_status_tells_a_gain_only_where_it_is_certain(gain: Estimate, is_told: bool) -> None:
+def test_the_status_tells_a_gain_only_where_it_is_certain(gain: Estimate, is_shown: bool) -> None:
     status = session_status(SessionModel(some_events(an_advice(gain=gain))))
-    assert any("×" in part.plain for part in status) is is_told
+    assert any("×" in part.plain for part in status) is is_shown
 
 
 @pytest.mark.asyncio
@@ -277,7 +277,7 @@ async def test_an_advice_from_history_has_nothing_to_continue(new_app: NewApp) -
         await pilot.pause()
         await pilot.press("e")
         await pilot.pause()
-        assert "start a new session" in told(app)
+        assert "start a new session" in notices(app)
 
 
 @pytest.mark.asyncio
@@ -302,7 +302,7 @@ async def test_where_the_terminal_cannot_be_lent_the_pager_is_refused(new_app: N
         await pilot.pause()
         await pilot.press("o")
         await pilot.pause()
-        assert "save the advice instead" in told(app)
+        assert "save the advice instead" in notices(app)
 
 
 @pytest.mark.asyncio
@@ -323,7 +323,7 @@ async def test_saved_as_a_script_and_never_over_another_file_unasked(
         await settle(pilot)
         [script] = tmp_path.glob("*.sh")
         assert script.read_text() == script_text(advice)
-        assert f"sh {script.name}" in told(app)
+        assert f"sh {script.name}" in notices(app)
 
         script.write_text("mine")
         for answer, left in (("n", "mine"), ("escape", "mine"), ("y", script_text(advice))):
@@ -382,7 +382,7 @@ async def test_the_format_gives_the_ending_and_the_content(
         ("a" * 300, "shorten it"),
     ],
 )
-async def test_a_file_that_cannot_be_is_told_in_a_sentence(
+async def test_a_file_that_cannot_be_is_reported_in_a_sentence(
     new_app: NewApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -456,7 +456,7 @@ async def test_what_the_transfer_gave_is_recorded(
         await pilot.click("#done")
         await pilot.pause()
         assert shown(app) is AdviceScreen
-        assert "above the interval" in told(app)
+        assert "above the interval" in notices(app)
     [transfer] = [r for r in store.records(PAIR) if isinstance(r, TransferRecord)]
     assert (transfer.session, transfer.total_bytes, transfer.elapsed_s) == (SESSION, 10**12, 600.0)
     [session] = store.sessions(PAIR)

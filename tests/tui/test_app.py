@@ -120,9 +120,9 @@ async def test_help_groups_the_keys(new_app: NewApp) -> None:
         await pilot.pause()
         await pilot.press("f1")
         await pilot.pause()
-        told = words(app, "#help Static")
-        here, everywhere = told.index("This screen"), told.index("Everywhere")
-        assert here < told.index("Next") < everywhere < told.index("Quit")
+        shown_words = words(app, "#help Static")
+        here, everywhere = shown_words.index("This screen"), shown_words.index("Everywhere")
+        assert here < shown_words.index("Next") < everywhere < shown_words.index("Quit")
 
 
 # The terminal chooses the sixteen colours of the others.
@@ -179,9 +179,9 @@ async def test_the_top_line_says_what_runs(new_app: NewApp) -> None:
     app = over(new_app(), is_running=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        told = words(app, "#status")
-        assert "lab:far-away" in told
-        assert f"ADVISED {format_rate(app.session.model.advice.expected_bps)}" in told
+        shown_words = words(app, "#status")
+        assert "lab:far-away" in shown_words
+        assert f"ADVISED {format_rate(app.session.model.advice.expected_bps)}" in shown_words
 
 
 @pytest.mark.asyncio

@@ -86,7 +86,7 @@ def an_advice(**changes: Any) -> ev.AdviceGiven:
 
 def a_probe(ordinal: int, transport: str, setting: Any, rate_bps: float | None) -> list[Any]:
     """Both events of a probe of four seconds that began four seconds after the one before."""
-    told = {
+    notices = {
         "ordinal": ordinal,
         "stage": transport,
         "purpose": "baseline" if setting is DEFAULT else "search",
@@ -96,8 +96,8 @@ def a_probe(ordinal: int, transport: str, setting: Any, rate_bps: float | None) 
     }
     result = measured(rate_bps) if rate_bps else failed()
     return [
-        ev.ProbeStarted(at_s=4.0 * ordinal, **told),
-        ev.ProbeEnded(at_s=4.0 * ordinal + 4.0, result=result, remaining_s=0.0, **told),
+        ev.ProbeStarted(at_s=4.0 * ordinal, **notices),
+        ev.ProbeEnded(at_s=4.0 * ordinal + 4.0, result=result, remaining_s=0.0, **notices),
     ]
 
 
@@ -123,7 +123,7 @@ def some_events(advice: ev.AdviceGiven | None = None, session: str = SESSION) ->
     ]
 
 
-def told(app: App[int]) -> str:
+def notices(app: App[int]) -> str:
     """All that was said in passing."""
     return "\n".join(note.message for note in app._notifications)
 
@@ -187,8 +187,8 @@ def test_a_verdict_is_that_of_the_session_else_from_the_intervals() -> None:
     default, best = an_advice().contenders
     assert verdict_words(best, best) == "–"
     assert verdict_words(default, best) == "67 % less"
-    told = msgspec.structs.replace(default, ratio=Estimate(0.5, (0.2, 1.2)))
-    assert verdict_words(told, best) == "no clear difference"
+    notices = msgspec.structs.replace(default, ratio=Estimate(0.5, (0.2, 1.2)))
+    assert verdict_words(notices, best) == "no clear difference"
     # About as fast, and the intervals overlap.
     near = msgspec.structs.replace(default, throughput=Estimate(8.9e9, (8.4e9, 9.4e9)))
     assert verdict_words(near, best) == "no clear difference"
@@ -219,8 +219,8 @@ def test_each_reason_stands_once_and_so_does_each_other_transport() -> None:
     mute = an_advice(reasons=[])
     silent = SessionModel([e for e in some_events(mute) if "udt" not in str(e)])
     assert "UDT was not measured in this session" in reasons_in_words(silent, mute)
-    told = SessionModel(some_events(mute))
-    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(told, mute)
+    notices = SessionModel(some_events(mute))
+    assert "UDT reached 2 Gbit/s at best" in reasons_in_words(notices, mute)
 
 
 @pytest.mark.asyncio
@@ -308,7 +308,7 @@ async def test_without_a_session_it_says_what_to_do(new_app: NewApp, size: tuple
         await pilot.press("ctrl+n")
         await pilot.pause()
         assert shown(app) is ComparisonScreen
-        assert "There is no advice yet" in told(app)
+        assert "There is no advice yet" in notices(app)
 
 
 @pytest.mark.asyncio

@@ -42,13 +42,13 @@ from .disk_to_disk import (
     events,
     rates_by_flows,
 )
-from .disk_to_disk import until as told_until
+from .disk_to_disk import until as events_until
 from .driving import until, words
 from .test_profiling import SIZES, shown, text_of
 
 
 def searching() -> list[Any]:
-    return told_until(events(), TOOL, 45)
+    return events_until(events(), TOOL, 45)
 
 
 async def drawn(pilot: Pilot[int], app: AdvisorApp) -> str:
@@ -75,9 +75,9 @@ def test_two_probes_are_no_box() -> None:
 
 
 def test_there_is_a_box_for_each_number_of_flows_over_all_its_probes() -> None:
-    told = events()
-    boxes = boxes_of(SessionModel(told), TOOL)
-    assert {box.at_once: list(box.rates_bps) for box in boxes} == rates_by_flows(told)
+    recorded = events()
+    boxes = boxes_of(SessionModel(recorded), TOOL)
+    assert {box.at_once: list(box.rates_bps) for box in boxes} == rates_by_flows(recorded)
     assert [box.at_once for box in boxes] == [1, 2, 4, 8, 16, 32, 64]
     # 2 × 4, 8 × 1 and 1 × 8 files and streams are eight flows each.
     assert len(next(box for box in boxes if box.at_once == 8).rates_bps) == 15
@@ -147,12 +147,12 @@ async def test_boxes_are_drawn_in_every_mode(new_app: NewApp, drawing: str) -> N
 @pytest.mark.asyncio
 async def test_boxes_say_themselves_in_words(new_app: NewApp) -> None:
     app = new_app()
-    told = searching()
+    recorded = searching()
     async with app.run_test(size=(120, 40)) as pilot:
-        await shown(app, pilot, told)
+        await shown(app, pilot, recorded)
         await drawn(pilot, app)
         said = app.screen.query_one(FlowBoxes).HELP
-        rates = rates_by_flows(told)[1]
+        rates = rates_by_flows(recorded)[1]
         median = statistics.median(rates) / 1e6
         assert f"1: {len(rates)} probes, median {median:.0f} Mbit/s" in said
         app.screen.query_one(FlowBoxes).focus()
@@ -169,8 +169,8 @@ async def test_boxes_say_themselves_in_words(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
     app = new_app()
-    told = events()
-    disk = told_until(told, "source disk", 6)
+    recorded = events()
+    disk = events_until(recorded, "source disk", 6)
     async with app.run_test(size=(120, 40)) as pilot:
         session = await shown(app, pilot, disk)
         text = await drawn(pilot, app)
@@ -180,7 +180,7 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
         assert chart.title == "Probes: source disk"
         assert "from 0 to 5.81 Gbit/s" in chart.picture.summary
         assert "TCP" not in chart.picture.summary
-        for event in told[len(disk) : len(searching())]:
+        for event in recorded[len(disk) : len(searching())]:
             session.model.apply(event)
         await drawn(pilot, app)
         assert chart.title == "Probes"
@@ -192,24 +192,24 @@ async def test_a_disk_has_an_axis_of_its_own(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_disk_that_was_not_probed_has_no_panels(new_app: NewApp) -> None:
     app = new_app()
-    told = [*told_until(events(), "destination disk", 0)[:-3]]
-    assert told[-1].stage == "destination disk"
+    recorded = [*events_until(events(), "destination disk", 0)[:-3]]
+    assert recorded[-1].stage == "destination disk"
     async with app.run_test(size=(120, 40)) as pilot:
-        await shown(app, pilot, told)
+        await shown(app, pilot, recorded)
         text = await drawn(pilot, app)
         assert "source disk: " in text
         assert "source disk by threads" in text
 
 
 @pytest.mark.asyncio
-async def test_a_tool_s_panels_come_when_its_plan_is_told(new_app: NewApp) -> None:
+async def test_a_tool_s_panels_come_when_its_plan_is_reported(new_app: NewApp) -> None:
     app = new_app()
-    told = searching()
+    recorded = searching()
     async with app.run_test(size=(120, 40)) as pilot:
-        session = await shown(app, pilot, told[:3])
+        session = await shown(app, pilot, recorded[:3])
         await drawn(pilot, app)
         assert not app.screen.query_one("#boxes").display
-        for event in told[3:]:
+        for event in recorded[3:]:
             session.model.apply(event)
         await drawn(pilot, app)
         assert app.screen.query_one("#boxes").region.area
@@ -231,11 +231,11 @@ async def test_maps_of_all_that_was_tried_in_turn(new_app: NewApp) -> None:
 async def test_a_disk_can_be_skipped_and_the_default_cannot(new_app: NewApp) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        session = await shown(app, pilot, told_until(events(), "source disk", 2))
+        session = await shown(app, pilot, events_until(events(), "source disk", 2))
         await pilot.press("s")
         assert session.orders == [o.Skip(stage="source disk")]
         app.go("home")
-        session = await shown(app, pilot, told_until(events(), "baseline", 0))
+        session = await shown(app, pilot, events_until(events(), "baseline", 0))
         await pilot.press("s")
         assert session.orders == []
 
@@ -376,5 +376,5 @@ def test_a_story_knows_its_files(keep: bool) -> None:
 def test_only_what_is_comparable_is_ranked() -> None:
     tool = ranked(SessionModel(searching()))
     assert {row.subject for row in tool} == {TOOL}
-    disk = ranked(SessionModel(told_until(events(), "source disk", 6)))
+    disk = ranked(SessionModel(events_until(events(), "source disk", 6)))
     assert {row.subject for row in disk} == {"source disk"}

@@ -30,7 +30,7 @@ from .disk_to_disk import PAIR, SESSION, TOOL, until
 from .driving import row_count, settle, words
 from .driving import until as wait_until
 from .similar_transfers import BUSY, NOON_S, QUIET, SAMPLE, a_session, found, on, scattered
-from .test_comparison import shown, some_events, text_of, told
+from .test_comparison import notices, shown, some_events, text_of
 from .test_profiling import Recorded
 from .test_review import keep
 
@@ -251,7 +251,7 @@ async def test_group_with_one_slice(new_app: NewApp, size: tuple[int, int]) -> N
         await opened(app, pilot, evidence)
         await pilot.press("2")
         await pilot.pause()
-        assert "measured with one parallelism only" in told(app)
+        assert "measured with one parallelism only" in notices(app)
         await pilot.press("enter")
         await pilot.pause()
         assert slices_shown(app) == ["concurrency"]
@@ -304,7 +304,7 @@ async def test_without_similar_transfers_the_worth_is_all(
         assert not app.screen.query_one(EvidenceTable).display
         await pilot.press("1", "down", "enter", "escape")
         await pilot.pause()
-        assert "there is no surface to show" in told(app)
+        assert "there is no surface to show" in notices(app)
         assert shown(app) is HomeScreen
 
 
@@ -325,7 +325,7 @@ async def test_thirty_groups_can_be_walked_through(new_app: NewApp, size: tuple[
         await pilot.press("ctrl+end")
         await pilot.press("1")
         await pilot.pause()
-        assert "Only the 6 groups with the most weight are drawn" in told(app)
+        assert "Only the 6 groups with the most weight are drawn" in notices(app)
         table = app.screen.query_one(EvidenceTable)
         assert table.cursor_row == 29
         assert table.region.bottom <= app.screen.query_one("#levels").region.y
@@ -383,7 +383,7 @@ async def test_one_search_has_no_next(new_app: NewApp, alike: Evidence) -> None:
         await opened(app, pilot, alike)
         await pilot.press("n")
         await pilot.pause()
-        assert "there is no other" in told(app)
+        assert "there is no other" in notices(app)
 
 
 @pytest.mark.parametrize(
@@ -409,11 +409,11 @@ async def test_without_evidence_the_ways_there_say_why(
         app.go("profiling")
         await pilot.pause()
         await pilot.press("p")
-        assert "Nothing is being measured" in told(app)
+        assert "Nothing is being measured" in notices(app)
         app.session = Recorded(some_events())
         await pilot.press("p")
         await pilot.pause()
-        assert "does not consult past transfers: enter harp" in told(app)
+        assert "does not consult past transfers: enter harp" in notices(app)
         assert shown(app) is ProfilingScreen
         app.open(ComparisonScreen(SessionModel(some_events())))
         await pilot.pause()
@@ -470,7 +470,7 @@ async def test_stored_session_shows_what_it_went_by(
 
 @pytest.mark.asyncio
 @SIZES
-async def test_without_colours_the_answer_is_told_by_marks(
+async def test_without_colours_the_answer_is_shown_by_marks(
     new_app: NewApp, alike: Evidence, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")

@@ -25,7 +25,7 @@ from tests.unit.fleet.test_claiming import Desk
 
 from .conftest import NewApp
 from .driving import row_count, until, words
-from .test_comparison import text_of, told
+from .test_comparison import notices, text_of
 
 NOW_S = 1_760_000_000.0
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -194,7 +194,7 @@ async def test_a_folder_holds_no_fleet(new_app: NewApp) -> None:
         await until(pilot, lambda: "this history is a folder" in words(app, "#how"))
         assert 'store = "postgresql://HOST/DATABASE"' in words(app, "#how")
         await pilot.press("m")
-        assert "no other measure" in told(app)
+        assert "no other measure" in notices(app)
 
 
 def test_what_the_screens_read_from_a_database(shared_database: SharedDatabase) -> None:

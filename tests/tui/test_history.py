@@ -21,9 +21,9 @@ from advisor.tui.kit.tables.row_table import RowTable
 
 from .conftest import NewApp
 from .driving import row_count, until, words
+from .recorded_runs import RecordedRun
 from .stored import keep_probes
-from .test_comparison import an_advice, some_events, text_of, told
-from .told_runs import ToldRun
+from .test_comparison import an_advice, notices, some_events, text_of
 
 YEAR_S = 365.25 * 86400
 BEGIN = ["advise", "--json", "--orders"]
@@ -44,12 +44,12 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> "list[tuple[list[str], ToldRun[SessionModel]]]":
+def taken(monkeypatch: pytest.MonkeyPatch) -> "list[tuple[list[str], RecordedRun[SessionModel]]]":
     """The words of sessions that would have started unseen, each with what it would tell."""
-    found: list[tuple[list[str], ToldRun[SessionModel]]] = []
+    found: list[tuple[list[str], RecordedRun[SessionModel]]] = []
 
-    def start(app: AdvisorApp, words: list[str]) -> ToldRun[SessionModel]:
-        found.append((words, ToldRun(SessionModel(), is_running=True)))
+    def start(app: AdvisorApp, words: list[str]) -> RecordedRun[SessionModel]:
+        found.append((words, RecordedRun(SessionModel(), is_running=True)))
         app.session = cast(LiveSession, found[-1][1])
         return found[-1][1]
 
@@ -63,7 +63,7 @@ async def test_what_is_stored_can_be_taken(
     new_app: NewApp,
     store: Store,
     size: tuple[int, int],
-    taken: "list[tuple[list[str], ToldRun[SessionModel]]]",
+    taken: "list[tuple[list[str], RecordedRun[SessionModel]]]",
 ) -> None:
     keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
     app = new_app(Draft(destination="me@dtn02"))
@@ -95,8 +95,8 @@ async def test_what_is_stored_can_be_taken(
 
 
 @pytest.mark.asyncio
-async def test_an_advice_that_is_not_given_is_told_on_the_step(
-    new_app: NewApp, store: Store, taken: "list[tuple[list[str], ToldRun[SessionModel]]]"
+async def test_an_advice_that_is_not_given_is_reported_on_the_step(
+    new_app: NewApp, store: Store, taken: "list[tuple[list[str], RecordedRun[SessionModel]]]"
 ) -> None:
     keep_probes(store, "dtn02", [1e9, 1.2e9, 1.1e9])
     app = new_app(Draft(destination="dtn02"))
@@ -106,7 +106,7 @@ async def test_an_advice_that_is_not_given_is_told_on_the_step(
         await pilot.press("f6")
         [(_, session)] = taken
         session.model.apply(GaveUp(at_s=0.0, message="dtn02 does not answer", exit_code=3))
-        await until(pilot, lambda: "Dtn02 does not answer." in told(app))
+        await until(pilot, lambda: "Dtn02 does not answer." in notices(app))
         assert isinstance(app.screen, HistoryScreen)
         assert words(app, "#taking") == ""
 

@@ -55,7 +55,7 @@ async def test_all_named_paths_are_offered(new_app: NewApp, size: tuple[int, int
 
 
 @pytest.mark.asyncio
-async def test_a_lab_is_brought_up_as_a_command_whose_refusal_is_told(
+async def test_a_lab_is_brought_up_as_a_command_whose_refusal_is_reported(
     new_app: NewApp, run: list[list[str]]
 ) -> None:
     app = new_app()

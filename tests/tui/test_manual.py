@@ -49,7 +49,7 @@ async def test_the_index_is_read_at_80_columns_and_links_are_followed() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_link_to_no_page_is_told_and_not_followed() -> None:
+async def test_a_link_to_no_page_is_reported_and_not_followed() -> None:
     links = (
         "https://example.org/a.md",
         "../README.md/../../etc/passwd",

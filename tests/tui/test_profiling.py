@@ -30,8 +30,8 @@ SIZES = ((80, 24), (200, 60))
 class Recorded(LiveSession):
     """A session whose events are given to it, and which keeps the orders it gets."""
 
-    def __init__(self, told: list[ev.AnyEvent]) -> None:
-        self.model = SessionModel(told)
+    def __init__(self, played: list[ev.AnyEvent]) -> None:
+        self.model = SessionModel(played)
         self.orders: list[o.Order] = []
 
     @property
@@ -46,11 +46,11 @@ class Recorded(LiveSession):
 
 
 def while_udt_is_searched() -> list[ev.AnyEvent]:
-    told = events()
+    played = events()
     second = [
-        i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted) and e.subject == "udt"
+        i for i, e in enumerate(played) if isinstance(e, ev.ProbeStarted) and e.subject == "udt"
     ][1]
-    return told[: second + 3]
+    return played[: second + 3]
 
 
 def text_of(app: AdvisorApp) -> str:
@@ -58,8 +58,8 @@ def text_of(app: AdvisorApp) -> str:
     return "\n".join("".join(s.text for s in strip) for strip in strips)
 
 
-async def shown(app: AdvisorApp, pilot: Pilot[int], told: list[ev.AnyEvent]) -> Recorded:
-    session = Recorded(told)
+async def shown(app: AdvisorApp, pilot: Pilot[int], played: list[ev.AnyEvent]) -> Recorded:
+    session = Recorded(played)
     app.session = session
     app.go("profiling")
     await pilot.pause()
@@ -174,9 +174,9 @@ async def test_stop_asks_first(new_app: NewApp) -> None:
 async def test_defaults_cannot_be_skipped(new_app: NewApp) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
-        told = events()
-        first = next(i for i, e in enumerate(told) if isinstance(e, ev.ProbeStarted))
-        session = await shown(app, pilot, told[: first + 1])
+        played = events()
+        first = next(i for i, e in enumerate(played) if isinstance(e, ev.ProbeStarted))
+        session = await shown(app, pilot, played[: first + 1])
         await pilot.press("s", "t")
         assert session.orders == []
         said = [str(n.message) for n in app._notifications]
@@ -351,11 +351,11 @@ async def test_map_has_numbers_or_values_and_the_other_transport(new_app: NewApp
 async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
     app = new_app(drawing="ascii")
     async with app.run_test(size=(120, 40)) as pilot:
-        told = events()
-        session = await shown(app, pilot, told[:1])
+        played = events()
+        session = await shown(app, pilot, played[:1])
         screen = app.screen
         assert isinstance(screen, ProfilingScreen)
-        for event in told[1:]:
+        for event in played[1:]:
             session.model.apply(event)
             screen._look()
         await pilot.pause()
@@ -366,9 +366,9 @@ async def test_every_moment_of_a_session_can_be_shown(new_app: NewApp) -> None:
 
 
 def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
-    told = events()
-    first = next(i for i, e in enumerate(told) if isinstance(e, ev.StageStarted) and e.space)
-    model = SessionModel(told[: first + 1])
+    played = events()
+    first = next(i for i, e in enumerate(played) if isinstance(e, ev.StageStarted) and e.space)
+    model = SessionModel(played[: first + 1])
     assert model.best is not None
     assert model.best.setting["buffer_bytes"] == 0
     stage = model.stage
@@ -393,11 +393,11 @@ async def test_resume_is_a_key_only_where_there_is_something_to_resume(new_app: 
 @pytest.mark.asyncio
 async def test_all_panels_name_the_same_probe(new_app: NewApp) -> None:
     app = new_app()
-    told = while_udt_is_searched()
-    following = events()[len(told) :]
+    played = while_udt_is_searched()
+    following = events()[len(played) :]
     until_next = next(i for i, e in enumerate(following) if isinstance(e, ev.ProbeStarted)) + 1
     async with app.run_test(size=(120, 40)) as pilot:
-        session = await shown(app, pilot, told)
+        session = await shown(app, pilot, played)
         screen = app.screen
         assert isinstance(screen, ProfilingScreen)
         for event in following[:until_next]:
@@ -430,12 +430,12 @@ def test_differences_are_sentences_with_the_faster_setting_first() -> None:
 
 
 def test_settings_are_ranked_best_first_and_the_advised_one_has_its_expected_rate() -> None:
-    told = list(kept_events(shipped_recording()))
-    searching = ranked(SessionModel(told[: len(told) // 2]))
+    played = list(kept_events(shipped_recording()))
+    searching = ranked(SessionModel(played[: len(played) // 2]))
     rates = [row.rate_bps for row in searching]
     assert rates == sorted(rates, reverse=True)
     assert [row.is_leader for row in searching[:2]] == [True, False]
-    model = SessionModel(told)
+    model = SessionModel(played)
     assert model.advice is not None
     assert ranked(model)[0].rate_bps == model.advice.expected_bps
     assert ranked(model)[0].setting == model.advice.setting

@@ -31,7 +31,7 @@ from advisor.tui.home import HomeScreen
 from .conftest import NewApp
 from .driving import settle
 from .test_advice import wrong
-from .test_comparison import PAIR, SIZES, TCP, an_advice, shown, some_events, text_of, told
+from .test_comparison import PAIR, SIZES, TCP, an_advice, notices, shown, some_events, text_of
 
 OTHER = Pair("dtn1", "far[1]")
 DAY_S = 86400.0
@@ -113,8 +113,8 @@ async def test_an_empty_history_says_what_to_do(new_app: NewApp, size: tuple[int
             await pilot.press(key)
             await pilot.pause()
             assert shown(app) is ReviewScreen
-        assert "No session is chosen" in told(app)
-        assert "Mark two sessions" in told(app)
+        assert "No session is chosen" in notices(app)
+        assert "Mark two sessions" in notices(app)
         await pilot.press("escape")
         await pilot.pause()
         assert shown(app) is HomeScreen
@@ -310,7 +310,7 @@ async def test_deleted_and_brought_back_in_turn(new_app: NewApp, three: Store) -
         assert rows(table) == ["three", "two", "one"]
         await pilot.press("u")
         await pilot.pause()
-        assert "Nothing was deleted since" in told(app)
+        assert "Nothing was deleted since" in notices(app)
 
 
 @pytest.mark.asyncio
@@ -370,7 +370,7 @@ async def test_a_transfer_is_recorded_and_came_true(new_app: NewApp, three: Stor
         await pilot.press("space", "space", "T")
         await pilot.pause()
         assert shown(app) is ReviewScreen
-        assert "follows one session" in told(app)
+        assert "follows one session" in notices(app)
         assert len(table.marked) == 2
 
 
@@ -500,12 +500,12 @@ async def test_a_session_without_events_is_made_from_its_records_and_says_so(
         await pilot.press("v")
         await pilot.pause()
         assert shown(app) is SessionScreen
-        assert "gave no advice" in told(app)
+        assert "gave no advice" in notices(app)
 
 
 def test_records_tell_the_same_as_events_would(three: Store) -> None:
-    told_again, kept = events_of(three, state_of(three, "one"))
-    model = SessionModel(told_again)
+    replayed, kept = events_of(three, state_of(three, "one"))
+    model = SessionModel(replayed)
     assert not kept
     assert [p.throughput_bps for p in model.probes] == [2e9, 4e9]
     assert [p.ended_s for p in model.probes] == [2.0, 7.0]

@@ -20,17 +20,17 @@ def _started(*, resumed: bool = False) -> ev.SessionStarted:
 
 
 def test_recorded_session_is_rebuilt_from_its_events() -> None:
-    told = events()
-    model = SessionModel(told)
-    ended = [e for e in told if isinstance(e, ev.ProbeEnded)]
+    played = events()
+    model = SessionModel(played)
+    ended = [e for e in played if isinstance(e, ev.ProbeEnded)]
     assert [p.outcome for p in model.probes] == [e.result for e in ended]
     assert [s.name for s in model.stages] == ["baseline", "tcp/bbr", "udt", "confirm"]
-    assert model.best == [e for e in told if isinstance(e, ev.BestChanged)][-1]
-    assert model.advice is told[-1]
+    assert model.best == [e for e in played if isinstance(e, ev.BestChanged)][-1]
+    assert model.advice is played[-1]
     assert model.is_over
     assert model.running is None
     assert sum(len(p.curve) for p in model.probes) == sum(
-        isinstance(e, ev.IntervalSeen) for e in told
+        isinstance(e, ev.IntervalSeen) for e in played
     )
 
 

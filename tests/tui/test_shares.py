@@ -28,8 +28,8 @@ from tests.plugins.tools.gridftp_lines import require
 from . import shared
 from .conftest import NewApp
 from .driving import settle, until, words
-from .shared import Told, run_in
-from .test_comparison import text_of, told
+from .shared import RecordedShares, run_in
+from .test_comparison import notices, text_of
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 TWO = ["kraken", "mason"]
@@ -121,9 +121,9 @@ async def test_without_anything_learned_it_says_what_to_run(
         await until(pilot, lambda: "Nothing is known yet" in text_of(app))
         assert "advisor share train HOST1 HOST2 --to FOLDER" in words(app, "#command")
         await pilot.press("c")
-        assert "Copied" in told(app)
+        assert "Copied" in notices(app)
         await pilot.press("r", "space", "x")
-        assert "Nothing was learned yet: run the command above" in told(app)
+        assert "Nothing was learned yet: run the command above" in notices(app)
         assert isinstance(app.screen, SharesScreen)
 
 
@@ -138,8 +138,8 @@ async def test_one_that_was_measured_too_seldom_cannot_take_part(
         await until(pilot, lambda: "too few measurements" in text_of(app))
         await pilot.press("up", "space", "right")
         assert app.focused is row_of(app, "gordon")
-        assert "Too few measurements of gordon" in told(app)
-        assert "Gordon is left out" in told(app)
+        assert "Too few measurements of gordon" in notices(app)
+        assert "Gordon is left out" in notices(app)
         assert planned(screen).keys() == set(TWO)
 
 
@@ -151,7 +151,7 @@ async def test_five_destinations_are_seen_whole(
 ) -> None:
     app = new_app()
     if is_running:
-        run_in(app, Told(shared.under_way()))
+        run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)
         await until(pilot, lambda: "Gbit/s" in words(app, "#axis"))
@@ -208,12 +208,12 @@ async def test_one_is_left_out_and_taken_in_again(new_app: NewApp, two: None) ->
         # What is left is a share of nothing.
         await until(pilot, lambda: "alone gets all there is" in text_of(app))
         await pilot.press("r")
-        assert "alone gets all there is" in told(app)
+        assert "alone gets all there is" in notices(app)
         assert isinstance(app.screen, SharesScreen)
         await pilot.press("down", "space")
         await until(pilot, lambda: "space includes one" in text_of(app))
         await pilot.press("c")
-        assert "space includes one" in told(app)
+        assert "space includes one" in notices(app)
         await pilot.press("space", "up", "space")
         await until(pilot, lambda: planned(screen).keys() == set(TWO) and not screen.board.trouble)
         await until(pilot, lambda: "plan kraken=1 mason=1" in words(app, "#command"))
@@ -248,7 +248,7 @@ async def test_a_wrong_text_is_not_run(new_app: NewApp, two: None) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await pilot.press("4", "m", "m", "enter", "r")
-        assert "Kraken: write a share as in 4" in told(app)
+        assert "Kraken: write a share as in 4" in notices(app)
         assert isinstance(app.screen, SharesScreen)
 
 
@@ -326,7 +326,7 @@ async def test_the_form_asks_which_files_and_begins(
         assert "kraken share 1, mason share 1" in text_of(app)
         assert app.screen.query_one("#field-epoch Input", Input).placeholder == "default: 90s"
         await pilot.press("ctrl+n")
-        assert "type the path of a folder" in told(app)
+        assert "type the path of a folder" in notices(app)
         for name, text in (("data", str(tmp_path / "a")), ("to", "/scratch/%h"), ("epoch", "5s")):
             app.screen.query_one(f"#field-{name} Input", Input).value = text
         await until(pilot, lambda: "✓ 1 files, 2 KiB" in words(app, "#field-data .note"))
@@ -334,8 +334,8 @@ async def test_the_form_asks_which_files_and_begins(
         await pilot.press("space", "ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, SharesScreen))
         run = ["share", "plan", "--run", "--json", "--orders", "--store", store.argument]
-        told_of = ["--data", str(tmp_path / "a"), "--to=/scratch/%h", "--epoch=5s", "--restart"]
-        assert begun == [[*run, *told_of, "--", "kraken=1", "mason=1"]]
+        request = ["--data", str(tmp_path / "a"), "--to=/scratch/%h", "--epoch=5s", "--restart"]
+        assert begun == [[*run, *request, "--", "kraken=1", "mason=1"]]
         # The next time it resumes from there.
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
@@ -349,12 +349,12 @@ async def test_files_that_are_moved_are_not_moved_twice_at_once(
     new_app: NewApp, five: None
 ) -> None:
     app = new_app()
-    run_in(app, Told(shared.under_way()))
+    run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await pilot.press("r", "space")
-        assert "It is running: x stops it" in told(app)
-        assert "the destinations can be changed after that" in told(app)
+        assert "It is running: x stops it" in notices(app)
+        assert "the destinations can be changed after that" in notices(app)
         assert app.why_no_session().startswith("files are being moved")
 
 
@@ -362,7 +362,7 @@ async def test_files_that_are_moved_are_not_moved_twice_at_once(
 @pytest.mark.asyncio
 async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, int]) -> None:
     app = new_app()
-    run = run_in(app, Told([]))
+    run = run_in(app, RecordedShares([]))
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)
         await until(pilot, lambda: "connecting to the destinations" in text_of(app))
@@ -392,7 +392,7 @@ async def test_what_is_changed_while_it_runs_is_ordered(
     # Keys that follow each other are that near also on a busy machine.
     monkeypatch.setattr(pending_orders, "_AFTER_LAST_KEY_S", 4.0)
     app = new_app()
-    run = run_in(app, Told(shared.under_way()))
+    run = run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         # Of keys that follow each other the last one counts.
@@ -423,11 +423,11 @@ async def test_what_is_changed_while_it_runs_is_ordered(
 @pytest.mark.asyncio
 async def test_nothing_wrong_and_nothing_late_is_ordered(new_app: NewApp, five: None) -> None:
     app = new_app()
-    run = run_in(app, Told(shared.under_way()))
+    run = run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await pilot.press(*"4mm", "enter")
-        await until(pilot, lambda: "Blacklight: write a share" in told(app))
+        await until(pilot, lambda: "Blacklight: write a share" in notices(app))
         # Its files are all there.
         await pilot.press("up", "right")
         assert app.focused is row_of(app, "yellowstone")
@@ -438,7 +438,7 @@ async def test_nothing_wrong_and_nothing_late_is_ordered(new_app: NewApp, five: 
 @pytest.mark.asyncio
 async def test_stopping_asks_once(new_app: NewApp, five: None) -> None:
     app = new_app()
-    run = run_in(app, Told(shared.under_way()))
+    run = run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await pilot.press("x")
@@ -455,7 +455,7 @@ async def test_stopping_asks_once(new_app: NewApp, five: None) -> None:
         run.is_running = False
         await until(pilot, lambda: "r moves the rest" in text_of(app))
         await pilot.press("x")
-        assert "No files are being moved: r starts a transfer" in told(app)
+        assert "No files are being moved: r starts a transfer" in notices(app)
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
 
@@ -465,7 +465,7 @@ async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(
     new_app: NewApp, five: None
 ) -> None:
     app = new_app()
-    run = run_in(app, Told(shared.under_way()))
+    run = run_in(app, RecordedShares(shared.under_way()))
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot)
         await pilot.press("escape")
@@ -487,7 +487,9 @@ async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(
 @pytest.mark.asyncio
 async def test_what_cannot_begin_says_why(new_app: NewApp, two: None) -> None:
     app = new_app()
-    run_in(app, Told([GaveUp(at_s=0, message="no [host]", exit_code=3)], is_running=False))
+    run_in(
+        app, RecordedShares([GaveUp(at_s=0, message="no [host]", exit_code=3)], is_running=False)
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot)
         await until(pilot, lambda: "No [host]." in text_of(app))

@@ -66,9 +66,9 @@ def test_before_the_first_epoch_is_over_what_arrives_now_is_what_was_got() -> No
     model.apply(shared.moving(20.0, off=0.5))
     assert rows_of(model)["kraken"].got_bps == model.destinations["kraken"].now_bps
     model.apply(shared.seen(1, {"kraken": 0.8}))
-    told = model.destinations["kraken"].seen
-    assert told
-    assert rows_of(model)["kraken"].got_bps == told.measured_bps
+    latest = model.destinations["kraken"].seen
+    assert latest
+    assert rows_of(model)["kraken"].got_bps == latest.measured_bps
 
 
 def test_what_is_asked_is_a_part_of_what_all_got() -> None:
@@ -187,7 +187,7 @@ def test_the_command_that_learns_names_known_hosts() -> None:
     assert train_line(["dtn2", "dtn3"]) == "advisor share train dtn2 dtn3 --to FOLDER"
 
 
-def test_parts_of_a_bar_are_told_apart_without_colour() -> None:
+def test_parts_of_a_bar_are_distinguished_without_colour() -> None:
     row = RateRow(
         destination="kraken",
         asked_bps=6e8,

@@ -53,7 +53,7 @@ def test_live(
     snap_compare: Callable[..., bool], new_app: NewApp, five: None, size: tuple[int, int]
 ) -> None:
     app = new_app()
-    shared.run_in(app, shared.Told(shared.under_way()))
+    shared.run_in(app, shared.RecordedShares(shared.under_way()))
     assert snap_compare(app, terminal_size=size, run_before=show)
 
 
@@ -62,12 +62,12 @@ def test_live_with_other_looks(
     snap_compare: Callable[..., bool], new_app: NewApp, five: None, looks: dict[str, str]
 ) -> None:
     app = new_app(**looks)
-    shared.run_in(app, shared.Told(shared.under_way()))
+    shared.run_in(app, shared.RecordedShares(shared.under_way()))
     assert snap_compare(app, terminal_size=(120, 40), run_before=show)
 
 
 def test_the_end(snap_compare: Callable[..., bool], new_app: NewApp, five: None) -> None:
     app = new_app()
     over = [*shared.under_way(), shared.ended(complete=False)]
-    shared.run_in(app, shared.Told(over, is_running=False))
+    shared.run_in(app, shared.RecordedShares(over, is_running=False))
     assert snap_compare(app, terminal_size=(80, 24), run_before=show)

@@ -34,7 +34,7 @@ from advisor.tui.kit.panels.field_group import FieldGroup
 from .conftest import NewApp
 from .driving import until, words
 from .stored import keep_probes
-from .test_comparison import PAIR, SESSION, an_advice, some_events, text_of, told
+from .test_comparison import PAIR, SESSION, an_advice, notices, some_events, text_of
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 JOINT: dict[str, Any] = {
@@ -307,11 +307,11 @@ async def test_wrong_entries_are_named_and_nothing_begins(
         app.open(TransferFormScreen(TransferDraft(destination="dtn02", epoch="10ms")))
         await until(pilot, lambda: isinstance(app.focused, Input))
         await pilot.press("ctrl+n")
-        assert "Epoch: give at least a second" in told(app)
+        assert "Epoch: give at least a second" in notices(app)
         app.screen.query_one("#field-epoch Input", Input).value = ""
         await pilot.pause()
         await pilot.press("ctrl+n")
-        assert "type the path of a folder" in told(app)
+        assert "type the path of a folder" in notices(app)
         await pilot.press(*"relative")
         await until(pilot, lambda: "write an absolute path" in text_of(app))
         await pilot.press("ctrl+n")

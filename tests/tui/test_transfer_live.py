@@ -37,14 +37,14 @@ from tests.plugins.tools.gridftp_lines import require
 from . import tuned
 from .conftest import NewApp
 from .driving import settle, until, words
-from .test_comparison import text_of, told
+from .recorded_runs import RecordedRun
+from .test_comparison import notices, text_of
 from .test_transfer_model import epoch, gave
-from .told_runs import ToldRun
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 
 
-class Told(ToldRun[TransferModel]):
+class RecordedTransfer(RecordedRun[TransferModel]):
     """A transfer."""
 
     def __init__(self, events: Sequence[AnyEvent], *, is_running: bool = True) -> None:
@@ -52,7 +52,7 @@ class Told(ToldRun[TransferModel]):
         self.arguments = ["transfer", "--no-such-option", "--restart"]
 
 
-def moved_in(app: AdvisorApp, transfer: Told) -> Told:
+def moved_in(app: AdvisorApp, transfer: RecordedTransfer) -> RecordedTransfer:
     app.transfer = cast(LiveTransfer, transfer)
     return transfer
 
@@ -184,7 +184,7 @@ async def test_it_shows_charts_and_log_as_there_is_room(
     new_app: NewApp, size: tuple[int, int]
 ) -> None:
     app = new_app()
-    moved_in(app, Told(tuned.under_way()))
+    moved_in(app, RecordedTransfer(tuned.under_way()))
     async with app.run_test(size=size) as pilot:
         app.go("moving")
         await until(pilot, lambda: "dtn1 → dtn[2]" in text_of(app))
@@ -205,7 +205,7 @@ async def test_it_shows_charts_and_log_as_there_is_room(
 @pytest.mark.asyncio
 async def test_what_comes_later_is_drawn_later(new_app: NewApp) -> None:
     app = new_app()
-    transfer = moved_in(app, Told([]))
+    transfer = moved_in(app, RecordedTransfer([]))
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "Counting the files" in text_of(app))
@@ -218,7 +218,7 @@ async def test_what_comes_later_is_drawn_later(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_stopping_asks_first(new_app: NewApp) -> None:
     app = new_app()
-    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer = moved_in(app, RecordedTransfer(tuned.under_way(20)))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await pilot.pause()
@@ -239,7 +239,7 @@ async def test_stopping_asks_first(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_key_of_the_footer_can_be_clicked(new_app: NewApp) -> None:
     app = new_app()
-    moved_in(app, Told(tuned.under_way(20)))
+    moved_in(app, RecordedTransfer(tuned.under_way(20)))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         async with asyncio.timeout(60):
@@ -253,20 +253,20 @@ async def test_a_key_of_the_footer_can_be_clicked(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_notice_is_shown_once_where_the_log_has_no_room(new_app: NewApp) -> None:
     app = new_app()
-    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer = moved_in(app, RecordedTransfer(tuned.under_way(20)))
     transfer.model.apply(Notice(at_s=21.0, message="the path [7] was lost"))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "the path [7] was lost" in words(app, "#message"))
         transfer.model.apply(tuned.moving(22.0, 10**9, 1e9))
         await until(pilot, lambda: "954 MiB" in text_of(app))
-        assert told(app).count("the path [7] was lost") == 1
+        assert notices(app).count("the path [7] was lost") == 1
 
 
 @pytest.mark.asyncio
 async def test_what_did_not_start_has_no_empty_charts(new_app: NewApp) -> None:
     app = new_app()
-    moved_in(app, Told([GaveUp(at_s=0, message="no", exit_code=3)], is_running=False))
+    moved_in(app, RecordedTransfer([GaveUp(at_s=0, message="no", exit_code=3)], is_running=False))
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "Nothing is being moved" in text_of(app))
@@ -277,7 +277,7 @@ async def test_what_did_not_start_has_no_empty_charts(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
     app = new_app()
-    over = Told([*tuned.under_way(20), tuned.ended(complete=False)], is_running=False)
+    over = RecordedTransfer([*tuned.under_way(20), tuned.ended(complete=False)], is_running=False)
     moved_in(app, over)
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
@@ -299,7 +299,7 @@ async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_a_complete_one_is_not_gone_on_with(new_app: NewApp) -> None:
     app = new_app()
-    over = moved_in(app, Told([*tuned.under_way(20), tuned.ended()], is_running=False))
+    over = moved_in(app, RecordedTransfer([*tuned.under_way(20), tuned.ended()], is_running=False))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "All 40 files are there" in text_of(app))
@@ -316,7 +316,7 @@ async def test_a_complete_one_is_not_gone_on_with(new_app: NewApp) -> None:
 async def test_the_receipt_can_be_copied_as_a_command(new_app: NewApp) -> None:
     app = new_app()
     over = tuned.ended(receipt="/a b/receipt.json")
-    moved_in(app, Told([*tuned.under_way(20), over], is_running=False))
+    moved_in(app, RecordedTransfer([*tuned.under_way(20), over], is_running=False))
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "advisor verify '/a b/receipt.json'" in text_of(app))
@@ -327,7 +327,7 @@ async def test_the_receipt_can_be_copied_as_a_command(new_app: NewApp) -> None:
 async def test_the_advised_throughput_is_a_level_of_the_chart(new_app: NewApp) -> None:
     app = new_app()
     started = tuned.started(advised=tuned.ADVISED)
-    moved_in(app, Told([started, *tuned.under_way(20)[1:]]))
+    moved_in(app, RecordedTransfer([started, *tuned.under_way(20)[1:]]))
     async with app.run_test(size=(120, 40)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "advised 975 Mbit/s" in text_of(app))
@@ -352,17 +352,17 @@ async def test_without_a_transfer_it_says_how_to_begin(new_app: NewApp) -> None:
 @pytest.mark.asyncio
 async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(new_app: NewApp) -> None:
     app = new_app()
-    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer = moved_in(app, RecordedTransfer(tuned.under_way(20)))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await pilot.pause()
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         await until(pilot, lambda: "Files are being moved: dtn1->dtn[2]" in text_of(app))
-        assert "The transfer continues" in told(app)
+        assert "The transfer continues" in notices(app)
         assert not transfer.orders
         await pilot.press("n", "escape", "r")
-        assert "Files are being moved, which would disturb it" in told(app)
+        assert "Files are being moved, which would disturb it" in notices(app)
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         for key in ("enter", "f", "m"):
             await pilot.press(key)
@@ -374,7 +374,7 @@ async def test_leaving_the_screen_leaves_it_running_and_home_leads_back(new_app:
 @pytest.mark.asyncio
 async def test_leaving_the_program_asks_while_files_are_moved(new_app: NewApp) -> None:
     app = new_app()
-    transfer = moved_in(app, Told(tuned.under_way(20)))
+    transfer = moved_in(app, RecordedTransfer(tuned.under_way(20)))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
@@ -394,7 +394,9 @@ async def test_leaving_the_program_asks_while_files_are_moved(new_app: NewApp) -
 @pytest.mark.asyncio
 async def test_what_cannot_begin_says_why(new_app: NewApp) -> None:
     app = new_app()
-    moved_in(app, Told([GaveUp(at_s=0, message="no [host]", exit_code=3)], is_running=False))
+    moved_in(
+        app, RecordedTransfer([GaveUp(at_s=0, message="no [host]", exit_code=3)], is_running=False)
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("moving")
         await until(pilot, lambda: "No [host]." in text_of(app))
@@ -467,7 +469,7 @@ async def test_a_past_one_is_opened_with_its_charts(
 
 
 @pytest.mark.asyncio
-async def test_a_past_one_is_told_as_it_was(new_app: NewApp, store: Store) -> None:
+async def test_a_past_one_is_reported_as_it_was(new_app: NewApp, store: Store) -> None:
     """Nothing of it is stored but its end, as of one that was held to a ceiling."""
     started = tuned.started()
     log = store.event_log(tuned.PAIR, started.session)

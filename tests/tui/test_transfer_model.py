@@ -113,7 +113,7 @@ def test_only_the_epochs_of_that_session_are_its_story() -> None:
     assert [one.recorded_s for one in epochs_of(records, "s")] == [1030.0, 1060.0]
 
 
-def test_a_past_transfer_is_told_again_by_its_epochs() -> None:
+def test_a_past_transfer_is_replayed_by_its_epochs() -> None:
     nothing = Failure(kind=FailureKind.TIMED_OUT, message="nothing arrived", elapsed_s=30.0)
     model = TransferModel(
         events_from_epochs([epoch(1, gave(1e8)), epoch(2, nothing), epoch(3, gave(3e8))])

@@ -240,7 +240,7 @@ async def test_wrong_words_for_a_tool_hold_one_up_where_one_is_profiled(
 
 
 @pytest.mark.asyncio
-async def test_what_a_tick_is_for_is_told(new_app: NewApp) -> None:
+async def test_what_a_tick_is_for_is_reported(new_app: NewApp) -> None:
     app = new_app(Draft(profiled="tool", verify=True))
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("what")

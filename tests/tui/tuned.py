@@ -70,21 +70,21 @@ def moving(at_s: float, moved_bytes: int, bps: float, **more: object) -> ev.File
 
 def under_way(seconds: int = 400) -> list[ev.AnyEvent]:
     """Its first so many seconds: it searches, meets an external load for two minutes, searches."""
-    told: list[ev.AnyEvent] = [started()]
+    recorded: list[ev.AnyEvent] = [started()]
     moved = 0.0
     gave: list[float] = []
     for second in range(seconds):
         at_s = 2.0 + second
         if second in (LOADED_FROM_S, LOADED_TO_S):
             number = 16 if second == LOADED_FROM_S else 0
-            told.append(ev.LoadChanged(at_s=at_s, transfers=number, compute=0))
+            recorded.append(ev.LoadChanged(at_s=at_s, transfers=number, compute=0))
         moved += rate_bps(second) / 8
         gave.append(rate_bps(second))
-        told.append(moving(at_s + 1, int(moved), rate_bps(second)))
+        recorded.append(moving(at_s + 1, int(moved), rate_bps(second)))
         if second % EPOCH_S == EPOCH_S - 1:
-            told += _epoch_ended(second // EPOCH_S + 1, at_s + 1, gave)
+            recorded += _epoch_ended(second // EPOCH_S + 1, at_s + 1, gave)
             gave = []
-    return told
+    return recorded
 
 
 def _epoch_ended(epoch: int, at_s: float, gave: list[float]) -> list[ev.AnyEvent]:

@@ -208,7 +208,7 @@ def test_the_page_has_the_marks() -> None:
             assert END in after
 
 
-def test_a_session_without_advice_is_told(results: Results) -> None:
+def test_a_session_without_advice_is_reported(results: Results) -> None:
     results.add(_session(method="depth-width", setting=None, shell="", ended="nobody there"))
     assert "0.4-mixed, depth-width: no advice: nobody there." in tables(results)
     assert is_complete(CASE, Plan(runs=10, methods=("depth-width",), sweep=False), results)

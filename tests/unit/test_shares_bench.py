@@ -129,11 +129,11 @@ def results(tmp_path: Path) -> Results:
     return Results(tmp_path / "shares.jsonl")
 
 
-def test_errors_are_told_as_in_the_paper() -> None:
+def test_errors_are_reported_as_in_the_paper() -> None:
     found = errors_of([0.05, 0.1, 0.12, 0.15, 0.58])
     assert found is not None
-    told = [found.mean, found.median, found.below_15, found.below_10]
-    assert told == pytest.approx([0.2, 0.12, 0.6, 0.2])
+    watched = [found.mean, found.median, found.below_15, found.below_10]
+    assert watched == pytest.approx([0.2, 0.12, 0.6, 0.2])
     assert found.count == 5
     assert errors_of([]) is None
 
@@ -256,7 +256,7 @@ def test_the_load_varies_until_the_end_of_the_block() -> None:
     assert put == list(range(count))
 
 
-def test_a_load_that_cannot_be_put_is_told_at_once() -> None:
+def test_a_load_that_cannot_be_put_is_reported_at_once() -> None:
     checks: list[int] = []
 
     def fail(_: int) -> None:
@@ -291,8 +291,8 @@ def test_a_training_runs_to_its_own_end() -> None:
     ended = ev.SharesEnded(
         at_s=4, complete=True, message="measured", exit_code=0, elapsed_s=4, rows=[]
     )
-    told, trouble = watch(_saying(*seen, ended), 0, timeout_s=30, more={})
-    assert (trouble, len(told.seen)) == ("", 3)
+    watched, trouble = watch(_saying(*seen, ended), 0, timeout_s=30, more={})
+    assert (trouble, len(watched.seen)) == ("", 3)
     _, trouble = watch(_saying(*seen), 0, timeout_s=30, more={})
     assert trouble.startswith("3 epochs, then: ")
 
@@ -333,17 +333,17 @@ def _saying(*events: ev.Event, stays_s: float = 0) -> list[str]:
     return [sys.executable, "-c", _SAYS, f"{stays_s:g}", *lines]
 
 
-def test_a_command_is_ended_when_it_has_told_enough() -> None:
+def test_a_command_is_ended_when_it_has_reported_enough() -> None:
     row = _planned("lab:bench-wan:kraken", 100, Asked(share=1))
     plan = SharePlan(source="s", parallelism=8, model="m", estimate="RTEC", rows=[row])
     rows = [_row("lab:bench-wan:kraken", 12.3456789, 12)]
     seen = [ev.SharesSeen(at_s=n, epoch=n, rows=rows) for n in (1, 2)]
     argv = _saying(ev.SharesPlanned(at_s=0, plan=plan), *seen, stays_s=60)
     began_s = time.monotonic()
-    told, trouble = watch(argv, 2, timeout_s=30, more={})
-    assert (trouble, len(told.seen)) == ("", 2)
-    assert told.planned[0].destination == told.seen[0].rows[0].destination == "kraken"
-    assert told.seen[0].rows[0].measured_bps == 12345679
+    watched, trouble = watch(argv, 2, timeout_s=30, more={})
+    assert (trouble, len(watched.seen)) == ("", 2)
+    assert watched.planned[0].destination == watched.seen[0].rows[0].destination == "kraken"
+    assert watched.seen[0].rows[0].measured_bps == 12345679
     assert time.monotonic() - began_s < 30, "It was not waited for its sleep."
 
 
@@ -360,8 +360,8 @@ def test_a_command_that_loses_a_destination_does_not_count() -> None:
         at_s=1, destination="lab:bench-wan:mason", complete=False, message="the path was lost"
     )
     seen = ev.SharesSeen(at_s=2, epoch=1, rows=[_row("lab:bench-wan:kraken", 12)])
-    told, trouble = watch(_saying(ended, seen), 1, timeout_s=30, more={})
-    assert len(told.seen) == 1
+    watched, trouble = watch(_saying(ended, seen), 1, timeout_s=30, more={})
+    assert len(watched.seen) == 1
     assert trouble == "1 epochs, then: mason: the path was lost"
 
 

@@ -72,8 +72,8 @@ def lines(outcome: Outcome) -> list[str]:
 @pytest.mark.parametrize("options", [(), ("--numprocesses=2",)])
 def test_a_line_for_each_failed_test(tmp_path: Path, options: tuple[str, ...]) -> None:
     outcome = of_pytest("quick", *ran(tmp_path, TESTS, *options))
-    told = lines(outcome)
-    assert sorted(told[:-1]) == [
+    reported = lines(outcome)
+    assert sorted(reported[:-1]) == [
         "FAILED quick: test_it.py::TestInside::test_raises: ValueError: no [such] thing",
         "FAILED quick: test_it.py::test_bad[[x]]: AssertionError: assert '[x]' == 'a\\nb'",
         "FAILED quick: test_it.py::test_bad[a b]: AssertionError: assert 'a b' == 'a\\nb'",
@@ -81,7 +81,7 @@ def test_a_line_for_each_failed_test(tmp_path: Path, options: tuple[str, ...]) -
         ' something is left"',
         'FAILED quick: test_it.py::test_not_set_up: failed on setup with "OSError: no room"',
     ]
-    assert told[-1] == "1 passed, 5 failed, 1 skipped"
+    assert reported[-1] == "1 passed, 5 failed, 1 skipped"
 
 
 def test_all_went_well(tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_a_pytest_that_crashes_has_a_line(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_lost_has_a_line(tmp_path: Path) -> None:
     crash = "import os\ndef test_it(): os._exit(7)\ndef test_other(): pass"
-    told = lines(of_pytest("system", *ran(tmp_path, crash, "--numprocesses=1")))
-    assert any("test_it" in line for line in told[:-1]), told
+    reported = lines(of_pytest("system", *ran(tmp_path, crash, "--numprocesses=1")))
+    assert any("test_it" in line for line in reported[:-1]), reported
 
 
 def test_tests_that_cannot_be_read_have_a_line(tmp_path: Path) -> None:
-    told = lines(of_pytest("quick", *ran(tmp_path, "import no_such_module")))
-    assert any("test_it" in line for line in told[:-1]), told
-    assert not told[-1].startswith("0 passed, 0 failed")
+    reported = lines(of_pytest("quick", *ran(tmp_path, "import no_such_module")))
+    assert any("test_it" in line for line in reported[:-1]), reported
+    assert not reported[-1].startswith("0 passed, 0 failed")
 
 
 @pytest.mark.parametrize("results", [None, "", "<testsuites><test", "<testsuites/>"])

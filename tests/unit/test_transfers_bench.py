@@ -51,7 +51,7 @@ from tests.benchmarks.transfers.summary import (
     readapted_s,
     stored_at,
 )
-from tests.benchmarks.transfers.watching import Told, Watch, stored_bytes
+from tests.benchmarks.transfers.watching import Reported, Watch, stored_bytes
 from tests.benchmarks.wan.hosts import Trouble
 
 
@@ -213,8 +213,8 @@ def test_without_results_no_page_is_written(results: Results, tmp_path: Path) ->
 
 def test_the_tables_say_how_many_times_the_default_was_moved(results: Results) -> None:
     results.add(_run(DEFAULT, _looks(*[1e8] * 20)))
-    told = {"changes": [Change(4.0, 1, 10, 8)], "flows": [Flow(15.0, 10, 8)]}
-    results.add(_run("compass", _looks(*[1e8] * 10, *[3e8] * 10), **told))
+    reported = {"changes": [Change(4.0, 1, 10, 8)], "flows": [Flow(15.0, 10, 8)]}
+    results.add(_run("compass", _looks(*[1e8] * 10, *[3e8] * 10), **reported))
     results.add(_run(PLAIN, _looks(*[1e8] * 20)))
     rows = tables(results).splitlines()
     assert "| compass | 1 | 477 MiB in 20 s | 200 | 2.00 | 300 | 3.00 | 80 | 10 × 8 |" in rows
@@ -381,9 +381,9 @@ def test_a_transfer_is_watched_for_its_time_and_ended(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", _PROGRAM, str(target), *lines]
     seen = Watch(argv, target, 2.0, more={}, turn=(0.5, lambda: turned.append(True))).run()
     assert seen.trouble == ""
-    assert seen.told.changes[0] == Change(4.5, 1, 10, 8)
+    assert seen.reported.changes[0] == Change(4.5, 1, 10, 8)
     # What it said as it was ended was heard too.
-    assert len(seen.told.changes) == 2
+    assert len(seen.reported.changes) == 2
     # Holes in files are nothing that arrived.
     assert seen.looks[-1].stored_bytes == 65536
     assert seen.looks[-1].at_s >= 2.0
@@ -411,7 +411,7 @@ def test_one_that_prints_no_events_counts_from_its_start(tmp_path: Path) -> None
 
 
 def test_what_was_said_before_the_start_has_no_time() -> None:
-    told = Told()
-    told.take(_started())
-    assert told.began_at_s == 2.0
-    assert told.began_s is not None
+    reported = Reported()
+    reported.take(_started())
+    assert reported.began_at_s == 2.0
+    assert reported.began_s is not None

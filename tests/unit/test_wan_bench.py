@@ -141,7 +141,7 @@ def test_document_and_figures_are_written(results: Results, tmp_path: Path) -> N
         write_document(Results(tmp_path / "none.jsonl"), tmp_path)
 
 
-def test_what_counts_of_a_probe_begins_where_it_is_told() -> None:
+def test_what_counts_of_a_probe_begins_where_it_is_reported() -> None:
     intervals = [Interval(n / 10, (n + 1) / 10, 0 if n < 5 else 1000) for n in range(10)]
     length = ProbeLength(
         rtt_s=0.1, floor_s=1.0, lossy_floor_s=1.0, ceiling_s=1.0, steady_s=1.0, sample_every_s=0.1

@@ -392,8 +392,8 @@ class Crew:
                 continue
             links = {one.number: one.link for one in self.members if one.link is not None}
             held_back = {one.number for one in self.members if one.is_held_back}
-            received = sharing.changed(at_s, {one: carried[one] for one in links}, held_back)
-            for number, share_bps in received.items():
+            changed = sharing.changed(at_s, {one: carried[one] for one in links}, held_back)
+            for number, share_bps in changed.items():
                 links[number].say(n.Limit(rate_limit_bps=share_bps))
 
 

@@ -164,15 +164,15 @@ class Member:
                 kind=ProblemKind.UNSUPPORTED,
             )
 
-    def moves(self, received: n.Moving) -> None:
+    def moves(self, moving: n.Moving) -> None:
         """It says how it does."""
-        self._carried_bytes = max(self._carried_bytes, received.carried_bytes)
-        self.flying_bytes = received.flying_bytes
-        self.is_held_back = received.is_held_back
+        self._carried_bytes = max(self._carried_bytes, moving.carried_bytes)
+        self.flying_bytes = moving.flying_bytes
+        self.is_held_back = moving.is_held_back
         self.set(
-            clients=received.clients,
-            concurrency=received.concurrency,
-            parallelism=received.parallelism,
+            clients=moving.clients,
+            concurrency=moving.concurrency,
+            parallelism=moving.parallelism,
         )
 
     def leaves(self) -> None:

@@ -25,7 +25,7 @@ from advisor.store.importers.entries import RefusedError
 _SSH_FAILED: Final = (126, 127, 255)
 _TICK_S: Final = 0.5
 _STOP_SHARE: Final = 0.9
-"""Of its budget a measurement may send; then it is asked to stop, and at the end it is killed."""
+"""Of its budget a measurement may send; then it is asked to stop, and at the end interrupted."""
 _END_S: Final = 10.0
 _AWAY: Final = (ProblemKind.UNREACHABLE, ProblemKind.LOST, ProblemKind.MISSING, ProblemKind.REFUSED)
 

@@ -23,7 +23,7 @@ from tests.benchmarks.disk.tools import Place
 
 
 def session_of(
-    told: Sequence[dict[str, Any]],
+    reported: Sequence[dict[str, Any]],
     case: Case,
     method: str,
     seed: int,
@@ -31,7 +31,7 @@ def session_of(
 ) -> Session:
     """The session's result, without the lines of its cells."""
     tool = case.tool.name
-    events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
+    events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in reported]
     advice = next((e for e in events if isinstance(e, ev.AdviceGiven)), None)
     probes = [e for e in events if isinstance(e, ev.ProbeEnded)]
     failures = [probe.result.message for probe in probes if isinstance(probe.result, Failure)]
@@ -76,9 +76,9 @@ def _ended(events: Sequence[ev.AnyEvent], tool: str) -> str:
     return next(iter([*gave_up, *searched]), "it printed nothing")
 
 
-def cells_of(told: Sequence[dict[str, Any]], tool: str, data: Path, place: Place) -> Wanted:
+def cells_of(reported: Sequence[dict[str, Any]], tool: str, data: Path, place: Place) -> Wanted:
     """Every cell of the space that was searched, and what their lines depend on."""
-    events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
+    events = [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in reported]
     path = next(e.path for e in events if isinstance(e, ev.PathFound))
     [advice] = [e for e in events if isinstance(e, ev.AdviceGiven)]
     [command] = [command for command in advice.commands if command.tool == tool]

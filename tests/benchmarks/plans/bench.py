@@ -228,13 +228,13 @@ def run_methods(
 
 def _planned(lab: Lab, data: Path, store: Path, load: str, method: str, number: int) -> Ran:
     began_s = time.monotonic()
-    told, status = lab.advisor(
+    reported, status = lab.advisor(
         *("plan", str(data), lab.endpoint, "--to", str(_target(lab)), "--run"),
         *("--method", *method.split(), "--bandwidth", "500Mbit", "--store", str(store)),
         timeout_s=3600,
     )
     seconds = time.monotonic() - began_s
-    events = _events(told)
+    events = _events(reported)
     plans = [one for one in events if isinstance(one, ev.PlanMade)]
     levels = {
         one.size: (one.levels.concurrency, one.levels.parallelism)
@@ -263,14 +263,14 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
     settled: dict[str, bool] = {}
     for part in sorted(data.iterdir()):
         began_s = time.monotonic()
-        told, status = lab.advisor(
+        reported, status = lab.advisor(
             *("transfer", str(part), lab.endpoint, "--to", str(_target(lab) / part.name)),
             *("--method", method.removeprefix(EACH).strip(), "--epoch", EPOCH),
             *("--bandwidth", "500Mbit", "--store", str(store)),
             timeout_s=3600,
         )
         seconds += time.monotonic() - began_s
-        events = _events(told)
+        events = _events(reported)
         total_bytes += _moved_bytes(events)
         changes += sum(isinstance(one, ev.SettingChanged) for one in events)
         epochs = [one for one in events if isinstance(one, ev.EpochEnded)]
@@ -293,8 +293,8 @@ def _tuned(lab: Lab, data: Path, store: Path, load: str, method: str, number: in
     )
 
 
-def _events(told: list[dict[str, object]]) -> list[ev.Event]:
-    return [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in told]
+def _events(reported: list[dict[str, object]]) -> list[ev.Event]:
+    return [msgspec.convert(one, type=ev.AnyEvent, str_keys=True) for one in reported]
 
 
 def _failure(status: int, events: list[ev.Event]) -> str:

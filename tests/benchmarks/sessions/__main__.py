@@ -103,11 +103,11 @@ _KINDS: Final = {"any": random_path, "wide-area": wide_area_path}
 
 
 def run(path: PlayedPath, number: int, method: str, decides: bool) -> Row:
-    told = asyncio.run(
+    session = asyncio.run(
         simulate(path, number, method=method, decides=decides, runner_of=PlayedRunner)
     )
-    ranking = told.ranking
-    true_bps = path.true_bps(told.subject, told.setting)
+    ranking = session.ranking
+    true_bps = path.true_bps(session.subject, session.setting)
     default_bps = path.true_bps("tcp", {"streams": 1, "buffer_bytes": 0})
     low, high = ranking.expected.interval
     draws = random.Random(number)
@@ -122,10 +122,10 @@ def run(path: PlayedPath, number: int, method: str, decides: bool) -> Row:
         method=method,
         decides=decides,
         fraction=true_bps / max(path.best_bps(), true_bps),
-        spare_flows=int(told.setting.get("streams", 1)) - path.cheapest_flows(),
-        seconds=told.seconds,
-        gigabytes=told.sent_bytes / 1e9,
-        probes=len(told.probes),
+        spare_flows=int(session.setting.get("streams", 1)) - path.cheapest_flows(),
+        seconds=session.seconds,
+        gigabytes=session.sent_bytes / 1e9,
+        probes=len(session.probes),
         inside=sum(low <= bps <= _EXACT * high for bps in later) / _TRANSFERS,
         gain_reached=None
         if is_default or gain is None

@@ -24,7 +24,7 @@ _END_S: Final = 60.0
 
 
 @dataclass(slots=True)
-class Told:
+class Watched:
     """What a command has reported so far. `failures`: its messages on failures.
 
     `is_over`: it has ended by itself, complete.
@@ -74,7 +74,7 @@ def _short(destination: str) -> str:
 
 def watch(
     argv: list[str], epochs: int, *, timeout_s: float, more: dict[str, str]
-) -> tuple[Told, str]:
+) -> tuple[Watched, str]:
     """Run it until it has reported this number of epochs, then end it as a user does.
 
     0 epochs: to its own end.
@@ -82,21 +82,23 @@ def watch(
     Returns its reports, and why it does not count, or "": it reported too little, or not all
     destinations were served that long. `more`: additional environment variables.
     """
-    told = Told()
+    watched = Watched()
     with tempfile.TemporaryFile("w+") as words, _child(argv, words, more) as child:
         assert child.stdout
         guard = threading.Timer(timeout_s, _kill, [child])
         guard.start()
         try:
             for line in child.stdout:
-                told.take(msgspec.json.decode(line, type=ev.AnyEvent))
-                if epochs and len(told.seen) == epochs:
+                watched.take(msgspec.json.decode(line, type=ev.AnyEvent))
+                if epochs and len(watched.seen) == epochs:
                     break
         finally:
             guard.cancel()
         _end(child)
-        is_good = not told.failures and (len(told.seen) == epochs or (not epochs and told.is_over))
-        return told, "" if is_good else _trouble(told, words)
+        is_good = not watched.failures and (
+            len(watched.seen) == epochs or (not epochs and watched.is_over)
+        )
+        return watched, "" if is_good else _trouble(watched, words)
 
 
 @contextlib.contextmanager
@@ -135,8 +137,8 @@ def _kill(child: subprocess.Popen[str]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-def _trouble(told: Told, words: IO[str]) -> str:
+def _trouble(watched: Watched, words: IO[str]) -> str:
     words.seek(0)
     lines = words.read().strip().splitlines()
-    why = told.failures or lines[-1:] or ["it printed nothing"]
-    return f"{len(told.seen)} epochs, then: {why[-1]}"
+    why = watched.failures or lines[-1:] or ["it printed nothing"]
+    return f"{len(watched.seen)} epochs, then: {why[-1]}"

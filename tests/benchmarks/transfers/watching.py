@@ -31,7 +31,7 @@ Turn = tuple[float, Callable[[], None]] | None
 
 
 @dataclass(slots=True)
-class Told:
+class Reported:
     """A transfer's reports so far; times since it began to move files."""
 
     began_s: float | None = None
@@ -65,7 +65,7 @@ class Told:
 class Seen:
     """A transfer that was stopped. `trouble`: why it does not count, or ""."""
 
-    told: Told
+    reported: Reported
     looks: list[Look]
     turned_s: float | None
     trouble: str
@@ -93,7 +93,7 @@ class Watch:
         self._seconds = seconds
         self._environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
         self._turn = turn
-        self._told = Told()
+        self._told = Reported()
         self._is_told = is_told
 
     def run(self) -> Seen:

@@ -53,7 +53,7 @@ def test_the_kernels_own_buffers_are_left_alone() -> None:
     assert "send buffer" not in command.note
 
 
-def test_more_streams_than_it_takes_are_told() -> None:
+def test_more_streams_than_it_takes_are_reported() -> None:
     command = the_line(settings=tcp(22))
     assert command.argv[1:5] == ["-x", "16", "-s", "16"]
     assert "Measured with 22 streams; aria2c opens 16 for a file." in command.note

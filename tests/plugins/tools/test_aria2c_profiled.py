@@ -254,7 +254,7 @@ def _serving(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[int]
         (503, FailureKind.RESET, "refuses as many connections"),
     ],
 )
-def test_what_the_server_says_is_told(
+def test_what_the_server_says_is_reported(
     sshd: SshServer, tmp_path: Path, status: int, kind: FailureKind, words: str
 ) -> None:
     require("aria2c")
@@ -273,7 +273,7 @@ def test_what_the_server_says_is_told(
 
 
 @pytest.mark.usefixtures("sshd")
-def test_a_server_that_is_gone_is_told(served: WebServer, tmp_path: Path) -> None:
+def test_a_server_that_is_gone_is_reported(served: WebServer, tmp_path: Path) -> None:
     pieces = pieces_of(served, tmp_path / "new", "one")
     tool = known(served)
     served.process.terminate()

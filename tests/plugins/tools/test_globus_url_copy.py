@@ -91,7 +91,7 @@ def test_one_file_over_udt() -> None:
 
 
 @pytest.mark.parametrize("buffer_bytes", [2**20, 2**30])
-def test_a_udt_buffer_that_cannot_be_had_is_told(buffer_bytes: int) -> None:
+def test_a_udt_buffer_that_cannot_be_had_is_reported(buffer_bytes: int) -> None:
     settings = {"udt": UDT | {"buffer_bytes": buffer_bytes}}
     note = the_line(a_request(subject="udt", settings=settings)).note
     assert "GridFTP always uses 70.1 MiB" in note
@@ -146,7 +146,7 @@ def test_a_host_that_is_an_ipv6_address() -> None:
     assert command.argv[-1].startswith("sshftp://[2001:db8::1]/")
 
 
-def test_relative_paths_are_told() -> None:
+def test_relative_paths_are_reported() -> None:
     assert "absolute" in the_line(a_request(source_path="run7.h5")).note
 
 

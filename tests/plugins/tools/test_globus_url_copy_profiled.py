@@ -212,7 +212,7 @@ def lines(text: str) -> list[str]:
 
 def read(text: str) -> list[Progress]:
     reader = PLUGIN.reader()
-    return [told for line in lines(text) if (told := reader.feed(line))]
+    return [progress for line in lines(text) if (progress := reader.feed(line))]
 
 
 def test_a_large_file_is_followed() -> None:
@@ -233,16 +233,16 @@ def test_small_files_are_counted_and_folders_are_not() -> None:
 
 def test_a_name_that_looks_like_a_count_is_a_name() -> None:
     count = "    5 bytes        57.80 MB/sec avg        57.80 MB/sec inst"
-    told = read(f"Source: file:///d/\nDest:   ftp://h/\n{count}\n\n")
-    assert told == [Progress(moved_bytes=None, files_begun=1)]
+    progress = read(f"Source: file:///d/\nDest:   ftp://h/\n{count}\n\n")
+    assert progress == [Progress(moved_bytes=None, files_begun=1)]
 
 
 def feed_counts(reader: OutputReader, counts: list[int]) -> int:
-    told = None
+    progress = None
     for count in counts:
-        told = reader.feed(f"{count:13d} bytes {1.0:13.2f} MB/sec avg {1.0:13.2f} MB/sec inst")
-    assert told is not None
-    return told.moved_bytes or 0
+        progress = reader.feed(f"{count:13d} bytes {1.0:13.2f} MB/sec avg {1.0:13.2f} MB/sec inst")
+    assert progress is not None
+    return progress.moved_bytes or 0
 
 
 @given(st.data())

@@ -68,7 +68,7 @@ def test_argv_and_shell_are_the_same_line(name: str, path: str, address: str) ->
 
 
 @each
-def test_udt_is_told_and_the_line_is_that_of_tcp(name: str) -> None:
+def test_udt_is_reported_and_the_line_is_that_of_tcp(name: str) -> None:
     tcp = PLUGINS[name].commands(a_command_request())
     both = PLUGINS[name].commands(
         a_command_request(subject="udt", settings={"udt": UDT, "tcp": TCP})
@@ -112,7 +112,7 @@ def test_a_file_into_a_directory_keeps_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["globus", "rclone", "xrdcp"])
-def test_a_measured_buffer_that_the_program_cannot_ask_for_is_told(name: str) -> None:
+def test_a_measured_buffer_that_the_program_cannot_ask_for_is_reported(name: str) -> None:
     assert "Measured with 4 MiB per socket" in notes(name)
     assert ("may grow them to 32 MiB" in notes(name)) == (name != "globus")
     kernels_own = {"tcp": TCP | {"buffer_bytes": 0}}

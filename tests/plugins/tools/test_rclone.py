@@ -78,7 +78,7 @@ def test_an_ipv6_address_is_quoted_for_rclone() -> None:
     assert ':sftp,host="2001:db8::1",' in the_line(destination_host="2001:db8::1").argv[-1]
 
 
-def test_what_sshs_window_allows_is_told() -> None:
+def test_what_sshs_window_allows_is_reported() -> None:
     """8 connections × 2 MiB each round trip."""
     assert "at most 2.94 Gbit/s" in the_line(path=a_path(rtt_s=0.0456)).note
     assert "SSH has at most" not in the_line(path=a_path(rtt_s=0.001)).note

@@ -371,7 +371,7 @@ def test_objects_arrive_in_parts(store: S3Server, tmp_path: Path) -> None:
 
 
 @needs_sshd
-def test_refused_connections_are_told_from_other_failures(
+def test_refused_connections_are_distinguished_from_other_failures(
     server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrow = Narrow(server.address, server.port, 3)

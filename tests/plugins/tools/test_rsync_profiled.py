@@ -414,7 +414,7 @@ def test_what_rsync_says_has_a_kind(said: str) -> None:
 
 
 @needs_sshd
-def test_refused_connections_are_told_from_other_failures(
+def test_refused_connections_are_distinguished_from_other_failures(
     server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrow = Narrow(server.address, server.port, 3)

@@ -158,7 +158,7 @@ def test_the_timeout_spares_what_is_only_slow(bandwidth_bps: float | None, size:
     assert pair[0].argv[1] == pair[1].argv[1]
 
 
-def test_udt_is_told_to_be_out_of_reach() -> None:
+def test_udt_is_reported_to_be_out_of_reach() -> None:
     _, source = the_pair(subject="udt", settings={"udt": {"mss_bytes": 9000}, "tcp": TCP})
     assert "TCP only" in source.note
     assert "TCP only" not in the_pair()[1].note
@@ -184,7 +184,7 @@ def test_without_a_tcp_setting_there_is_no_line() -> None:
         (0, 64 * 2**20, True),
     ],
 )
-def test_a_buffer_that_cannot_be_had_is_told(
+def test_a_buffer_that_cannot_be_had_is_reported(
     buffer_bytes: int, kernel_bytes: int, told: bool
 ) -> None:
     settings = {"tcp": TCP | {"buffer_bytes": buffer_bytes}}
@@ -202,7 +202,7 @@ def test_another_congestion_control_is_a_remedy_not_a_step() -> None:
     assert "sysctl" not in source.shell
 
 
-def test_an_ipv6_path_is_told() -> None:
+def test_an_ipv6_path_is_reported() -> None:
     destination, source = the_pair(path=a_path(destination_address="2001:db8::1"))
     assert end_of(source) == end_of(destination) == "dtn2:40010,8"
     assert "IPv4 only" in destination.note

@@ -103,7 +103,7 @@ def test_the_side_that_knows_why_is_believed() -> None:
     assert trouble.kind is FailureKind.DISK_FULL
 
 
-def test_a_host_without_xdd_is_told() -> None:
+def test_a_host_without_xdd_is_reported() -> None:
     trouble = PLUGIN.trouble(127, "", "timeout: failed to run command 'xdd': No such file")
     assert trouble is not None
     assert trouble.kind is FailureKind.NO_ACCESS

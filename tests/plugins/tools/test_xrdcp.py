@@ -39,7 +39,7 @@ def test_one_stream_is_the_default() -> None:
     assert "-S" not in the_line(settings=tcp(1)).argv
 
 
-def test_more_streams_than_it_takes_are_told() -> None:
+def test_more_streams_than_it_takes_are_reported() -> None:
     command = the_line(settings=tcp(22))
     assert command.argv[command.argv.index("-S") + 1] == "15"
     assert "Measured with 22 streams; xrdcp takes 16 at most." in command.note
@@ -58,7 +58,7 @@ def test_an_ipv6_address() -> None:
     assert the_line(path=path).argv[-2] == "root://[2001:db8::1]:1094//SOURCE_PATH"
 
 
-def test_a_name_that_xrootd_would_cut_is_told() -> None:
+def test_a_name_that_xrootd_would_cut_is_reported() -> None:
     assert "question mark" in the_line(source_path="/d/a?b").note
     assert "question mark" not in the_line(source_path="/d/ab").note
 

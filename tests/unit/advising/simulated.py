@@ -216,7 +216,7 @@ class _Store:
 
 
 @dataclass
-class Told:
+class SimulatedAdvice:
     """What a simulated session did and found."""
 
     ranking: Ranking
@@ -243,7 +243,7 @@ async def simulate(
     decides: bool = True,
     runner_of: type[Runner] = Runner,
     **asked: Any,
-) -> Told:
+) -> SimulatedAdvice:
     """Run a session, and choose. `asked`: fields of the request.
 
     `decides`: False for a session that divides all of its time among fixed stages and rounds, as
@@ -279,7 +279,7 @@ async def simulate(
         ranking = rank_contenders(contenders(context.probes, [], spaces), spaces)
     assert ranking is not None
     ends = [(e.stage, e.reason) for e in events if isinstance(e, ev.StageEnded)]
-    return Told(ranking, runner.now_s + 1.0, runner.sent_bytes, context.probes, ends)
+    return SimulatedAdvice(ranking, runner.now_s + 1.0, runner.sent_bytes, context.probes, ends)
 
 
 def dataset(size_bytes: int) -> Dataset:

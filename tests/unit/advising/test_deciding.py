@@ -10,7 +10,7 @@ from advisor.advising.deciding import record_gain
 from advisor.advising.profiling import CONFIRM
 from advisor.domain.space import Setting
 from tests.unit.advising.played import PlayedPath, PlayedRunner
-from tests.unit.advising.simulated import MIB, SimulatedPath, Told, dataset, simulate
+from tests.unit.advising.simulated import MIB, SimulatedAdvice, SimulatedPath, dataset, simulate
 
 SEEDS = range(3)
 
@@ -37,18 +37,18 @@ SmallBuffers = functools.partial(
 )
 
 
-async def sessions(path: SimulatedPath, method: str = "bayes") -> list[Told]:
+async def sessions(path: SimulatedPath, method: str = "bayes") -> list[SimulatedAdvice]:
     return [await simulate(path, seed, method=method) for seed in SEEDS]
 
 
-def fraction(path: SimulatedPath, told: Told) -> float:
-    return path.true_bps(told.subject, told.setting) / path.best_bps()
+def fraction(path: SimulatedPath, session: SimulatedAdvice) -> float:
+    return path.true_bps(session.subject, session.setting) / path.best_bps()
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 async def test_little_is_lost_by_stopping_early(path: SimulatedPath) -> None:
-    fractions = [fraction(path, told) for told in await sessions(path)]
+    fractions = [fraction(path, session) for session in await sessions(path)]
     assert statistics.median(fractions) >= 0.97
     assert min(fractions) >= 0.93
 
@@ -56,19 +56,19 @@ async def test_little_is_lost_by_stopping_early(path: SimulatedPath) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("method", ["bayes", "spsa", "nelder-mead"])
 async def test_where_nothing_is_to_be_gained_that_is_said_soon(method: str) -> None:
-    for told in await sessions(CLEAN, method):
-        assert told.setting["streams"] == 1
-        assert told.setting["buffer_bytes"] == 0
-        assert told.seconds <= 20
-    assert any("about the same rate" in reason for _, reason in told.ends)
+    for session in await sessions(CLEAN, method):
+        assert session.setting["streams"] == 1
+        assert session.setting["buffer_bytes"] == 0
+        assert session.seconds <= 20
+    assert any("about the same rate" in reason for _, reason in session.ends)
 
 
 @pytest.mark.asyncio
 async def test_a_default_that_fills_a_known_link_ends_the_session() -> None:
-    told = await simulate(KNOWN, 1)
-    assert {probe.subject for probe in told.probes} == {"tcp"}
-    assert [probe.label for probe in told.probes if probe.purpose == "baseline"] == ["default"]
-    reasons = dict(told.ends)
+    session = await simulate(KNOWN, 1)
+    assert {probe.subject for probe in session.probes} == {"tcp"}
+    assert [probe.label for probe in session.probes if probe.purpose == "baseline"] == ["default"]
+    reasons = dict(session.ends)
     assert "the default fills 100% of what the reserved 1 Gbit/s can carry" in reasons["udt"]
 
 
@@ -76,47 +76,47 @@ async def test_a_default_that_fills_a_known_link_ends_the_session() -> None:
 async def test_a_transport_that_cannot_win_is_measured_once() -> None:
     # Every further stream of TCP adds its own rate: nothing shows what the path carries.
     few = SimulatedPath(name="small buffers", auto_bytes=MIB // 4, asked_bytes=MIB // 4)
-    told = await simulate(few, 1, max_streams=4)
-    assert sum(probe.subject == "udt" for probe in told.probes) >= 1
+    session = await simulate(few, 1, max_streams=4)
+    assert sum(probe.subject == "udt" for probe in session.probes) >= 1
     slow = SimulatedPath(name="slow UDT", loss=1e-4, udt_share=0.1)
-    told = await simulate(slow, 1)
-    assert sum(probe.subject == "udt" for probe in told.probes) == 1
-    assert "UDT is unlikely to be faster" in dict(told.ends)["udt"]
+    session = await simulate(slow, 1)
+    assert sum(probe.subject == "udt" for probe in session.probes) == 1
+    assert "UDT is unlikely to be faster" in dict(session.ends)["udt"]
 
 
 @pytest.mark.asyncio
 async def test_what_limits_tcp_at_any_number_of_streams_limits_udt_too() -> None:
-    told = await simulate(CLEAN, 1)
-    assert {probe.subject for probe in told.probes} == {"tcp"}
-    assert "streams of TCP reach about the same rate" in dict(told.ends)["udt"]
+    session = await simulate(CLEAN, 1)
+    assert {probe.subject for probe in session.probes} == {"tcp"}
+    assert "streams of TCP reach about the same rate" in dict(session.ends)["udt"]
 
 
 @pytest.mark.asyncio
 async def test_a_transport_that_wins_is_advised() -> None:
     path = SimulatedPath(name="udt", loss=2e-3, rtt_s=0.15, control="reno", udt_share=0.9)
-    assert [told.subject for told in await sessions(path)] == ["udt"] * len(SEEDS)
+    assert [session.subject for session in await sessions(path)] == ["udt"] * len(SEEDS)
 
 
 @pytest.mark.asyncio
 async def test_no_more_flows_than_needed() -> None:
     path = SimulatedPath(name="small buffers", auto_bytes=MIB // 4)
-    counts = [int(told.setting["streams"]) for told in await sessions(path)]
+    counts = [int(session.setting["streams"]) for session in await sessions(path)]
     assert statistics.median(counts) <= path.cheapest_flows()
 
 
-def tried_wide(told: Told) -> list[Setting]:
+def tried_wide(session: SimulatedAdvice) -> list[Setting]:
     """The settings of one stream with a buffer of its own that were tried to save flows."""
-    cheaper = [probe.setting for probe in told.probes if probe.label == CHEAPER]
+    cheaper = [probe.setting for probe in session.probes if probe.label == CHEAPER]
     return [s for s in cheaper if s["streams"] == 1 and s["buffer_bytes"]]
 
 
 @pytest.mark.asyncio
 async def test_one_stream_with_a_large_buffer_is_tried_instead_of_many() -> None:
     """The link is full with 16 streams: nothing is faster, so no search follows."""
-    told = await simulate(SmallBuffers(known=True), 1)
-    assert tried_wide(told)
-    assert told.setting["streams"] == 1
-    assert len(told.probes) <= 5
+    session = await simulate(SmallBuffers(known=True), 1)
+    assert tried_wide(session)
+    assert session.setting["streams"] == 1
+    assert len(session.probes) <= 5
 
 
 @pytest.mark.asyncio
@@ -124,9 +124,9 @@ async def test_a_larger_buffer_is_not_tried_where_it_cannot_help() -> None:
     lossy = PlayedPath(
         name="lossy", rate_bps=5e8, rtt_s=0.02, loss=1e-4, control="reno", known=True
     )
-    told = await simulate(lossy, 1, runner_of=PlayedRunner)
-    assert told.setting["streams"] > 1
-    assert not tried_wide(told)
+    session = await simulate(lossy, 1, runner_of=PlayedRunner)
+    assert session.setting["streams"] > 1
+    assert not tried_wide(session)
 
 
 @pytest.mark.asyncio
@@ -141,16 +141,16 @@ async def test_a_short_transfer_is_not_worth_long_probing() -> None:
 @pytest.mark.asyncio
 async def test_the_budget_is_the_upper_bound() -> None:
     path = SimulatedPath(name="loaded", load=16, spread=0.1)
-    told = await simulate(path, 1, budget_s=12.0)
-    assert told.seconds <= 12.0
+    session = await simulate(path, 1, budget_s=12.0)
+    assert session.seconds <= 12.0
 
 
 @pytest.mark.asyncio
 async def test_one_probe_is_made_also_where_the_start_took_all_the_time() -> None:
     # The simulated start takes a second.
-    told = await simulate(CLEAN, 0, budget_s=1.0)
-    assert len(told.probes) == 1
-    assert told.setting == {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
+    session = await simulate(CLEAN, 0, budget_s=1.0)
+    assert len(session.probes) == 1
+    assert session.setting == {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}
 
 
 @pytest.mark.asyncio
@@ -168,7 +168,7 @@ async def test_an_ended_session_can_be_continued() -> None:
 async def test_on_a_wild_path_the_choice_is_not_a_poor_setting() -> None:
     """Repeats differ by a factor of two: the model must not explain the noise."""
     wild = SimulatedPath(name="wild", rtt_s=0.001, spread=0.7, rate_bps=1e10)
-    fractions = [fraction(wild, told) for told in await sessions(wild)]
+    fractions = [fraction(wild, session) for session in await sessions(wild)]
     assert min(fractions) >= 0.6
 
 

@@ -51,7 +51,7 @@ def test_the_rate_is_the_sum_of_the_rates_while_all_send(seed: int) -> None:
         assert rate_bps == pytest.approx(sum(rates), rel=1e-6)
 
 
-def test_nothing_is_told_before_all_have_begun() -> None:
+def test_nothing_is_reported_before_all_have_begun() -> None:
     assert merged((0, a_sample(1.0, 10)), (0, a_sample(2.0, 20))) == []
     # The second began after the last report of the first.
     assert merged((0, a_sample(1.0, 10)), (1, a_sample(1.5, 5))) == []

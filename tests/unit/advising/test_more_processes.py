@@ -6,41 +6,41 @@ import pytest
 
 from advisor.advising.more_processes import SPREAD
 from advisor.domain.space import processes_of
-from tests.unit.advising.simulated import SimulatedPath, Told, dataset, simulate
+from tests.unit.advising.simulated import SimulatedAdvice, SimulatedPath, dataset, simulate
 
 LAN = SimulatedPath(
     name="LAN", rate_bps=100e9, rtt_s=0.0004, core_bps=20e9, mtu_bytes=9000, udt_share=0.05
 )
 
 
-def tried(told: Told) -> list[int]:
+def tried(session: SimulatedAdvice) -> list[int]:
     """The numbers of processes that were measured after the search."""
-    return [processes_of(probe.setting) for probe in told.probes if probe.stage == SPREAD]
+    return [processes_of(probe.setting) for probe in session.probes if probe.stage == SPREAD]
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("seed", range(3))
 async def test_processes_are_doubled_while_a_core_is_full(seed: int) -> None:
-    told = await simulate(LAN, seed)
-    assert tried(told) == [2, 4, 8]
-    assert processes_of(told.setting) == 8
-    assert LAN.true_bps("tcp", told.setting) > 0.97 * LAN.data_bps
+    session = await simulate(LAN, seed)
+    assert tried(session) == [2, 4, 8]
+    assert processes_of(session.setting) == 8
+    assert LAN.true_bps("tcp", session.setting) > 0.97 * LAN.data_bps
 
 
 @pytest.mark.asyncio
 async def test_no_more_processes_than_are_needed() -> None:
     path = replace(LAN, name="25 Gbit/s", rate_bps=25e9)
-    told = await simulate(path, 1)
+    session = await simulate(path, 1)
     # With two, no core is full any more.
-    assert tried(told) == [2]
-    assert processes_of(told.setting) == 2
-    assert int(told.setting["streams"]) >= 2
+    assert tried(session) == [2]
+    assert processes_of(session.setting) == 2
+    assert int(session.setting["streams"]) >= 2
 
 
 @pytest.mark.asyncio
 async def test_each_process_has_a_stream() -> None:
-    told = await simulate(LAN, 1)
-    for probe in told.probes:
+    session = await simulate(LAN, 1)
+    for probe in session.probes:
         if probe.subject == "tcp":
             assert int(probe.setting["streams"]) >= processes_of(probe.setting)
 
@@ -63,19 +63,19 @@ async def test_hosts_with_few_cores_bound_the_processes() -> None:
     ids=lambda path: path.name,
 )
 async def test_more_processes_are_not_tried_where_they_cannot_help(path: SimulatedPath) -> None:
-    told = await simulate(path, 1)
-    assert tried(told) == []
-    assert SPREAD not in dict(told.ends)
-    assert all("processes" not in probe.setting for probe in told.probes)
+    session = await simulate(path, 1)
+    assert tried(session) == []
+    assert SPREAD not in dict(session.ends)
+    assert all("processes" not in probe.setting for probe in session.probes)
 
 
 @pytest.mark.asyncio
 async def test_processes_that_do_not_help_are_not_advised() -> None:
     # The hosts' memory, say, limits all processes together.
     path = replace(LAN, name="full hosts", host_bps=20.1e9)
-    told = await simulate(path, 1)
-    assert tried(told) == [2]
-    assert processes_of(told.setting) == 1
+    session = await simulate(path, 1)
+    assert tried(session) == [2]
+    assert processes_of(session.setting) == 1
 
 
 @pytest.mark.asyncio
@@ -85,7 +85,7 @@ async def test_a_short_transfer_is_not_worth_more_processes() -> None:
 
 @pytest.mark.asyncio
 async def test_a_full_core_is_named_where_flows_reach_the_same_rate() -> None:
-    told = await simulate(LAN, 1)
-    reason = dict(told.ends)["tcp/cubic"]
+    session = await simulate(LAN, 1)
+    reason = dict(session.ends)["tcp/cubic"]
     assert "the hosts limit it (a core of the source was full" in reason
     assert "path" not in reason

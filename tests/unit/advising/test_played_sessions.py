@@ -18,9 +18,9 @@ async def test_few_streams_are_not_advised_where_rare_losses_hold_them_down() ->
     """Of one session in a hundred no probe meets a loss; each probe alone misled half of them."""
     right = 0
     for seed in range(SEEDS):
-        told = await simulate(RARE, seed, runner_of=PlayedRunner)
-        true_bps = RARE.true_bps(told.subject, told.setting)
-        low, high = told.ranking.expected.interval
+        session = await simulate(RARE, seed, runner_of=PlayedRunner)
+        true_bps = RARE.true_bps(session.subject, session.setting)
+        low, high = session.ranking.expected.interval
         right += true_bps > 0.95 * RARE.best_bps() and low <= true_bps <= high
     assert right >= SEEDS - 1
 
@@ -29,9 +29,9 @@ async def test_few_streams_are_not_advised_where_rare_losses_hold_them_down() ->
 async def test_a_clean_path_does_not_get_streams_against_losses_that_it_lacks() -> None:
     streams = []
     for seed in range(SEEDS):
-        told = await simulate(CLEAN, seed, runner_of=PlayedRunner)
-        assert CLEAN.true_bps(told.subject, told.setting) > 0.95 * CLEAN.best_bps()
-        streams.append(int(told.setting["streams"]))
+        session = await simulate(CLEAN, seed, runner_of=PlayedRunner)
+        assert CLEAN.true_bps(session.subject, session.setting) > 0.95 * CLEAN.best_bps()
+        streams.append(int(session.setting["streams"]))
     assert max(streams) <= 2
     assert streams.count(1) > SEEDS / 2
 
@@ -51,6 +51,6 @@ LIMITED = PlayedPath(
 async def test_udt_does_not_win_while_more_streams_of_tcp_are_still_faster() -> None:
     """UDT is as fast as 16 streams, and 25 are half as fast again."""
     for seed in range(SEEDS):
-        told = await simulate(LIMITED, seed, runner_of=PlayedRunner)
-        assert told.subject == "tcp", seed
-        assert told.setting["streams"] == 25
+        session = await simulate(LIMITED, seed, runner_of=PlayedRunner)
+        assert session.subject == "tcp", seed
+        assert session.setting["streams"] == 25

@@ -52,7 +52,7 @@ async def test_a_stage_says_when_it_began_and_why_it_ended() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_stage_that_is_cut_short_is_told_as_well() -> None:
+async def test_a_stage_that_is_cut_short_is_reported_as_well() -> None:
     listening = Listening()
     with pytest.raises(KeyError):
         async with listening.events.stage("tcp", "tcp", 20.0):
@@ -62,7 +62,7 @@ async def test_a_stage_that_is_cut_short_is_told_as_well() -> None:
     assert (last.reason, last.probes) == ("interrupted", 0)
 
 
-def test_a_probe_is_told_from_its_start_over_its_intervals_to_its_end() -> None:
+def test_a_probe_is_reported_from_its_start_over_its_intervals_to_its_end() -> None:
     listening = Listening()
     listening.events.started(1, "tcp", {"streams": 2}, PURPOSE)
     watcher = listening.events.watcher(1)
@@ -85,7 +85,7 @@ def test_only_a_better_one_is_a_new_best() -> None:
     assert listening.best_bps() == [8e6, 9e6]
 
 
-def test_the_best_is_told_by_what_a_probe_is_worth() -> None:
+def test_the_best_is_reported_by_what_a_probe_is_worth() -> None:
     listening = Listening()
     listening.end(measured(8e6), None)
     listening.end(measured(8e6), measured(5e6))

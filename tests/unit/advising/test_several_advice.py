@@ -25,7 +25,7 @@ PAIR = Pair("here", "there")
 FAST, SLOW = 4, 2
 
 
-class Told:
+class Probed:
     """As much of a context as an advice is made from."""
 
     def __init__(self, path: PathFacts, probes: list[ProbeRecord]) -> None:
@@ -57,7 +57,7 @@ def searched(number: int, streams: int, bps: float) -> Searched:
     ]
     ranking = rank_contenders(contenders(probes, (), {}), {})
     assert ranking is not None
-    return Searched(cast(Context, Told(path, probes)), ranking)
+    return Searched(cast(Context, Probed(path, probes)), ranking)
 
 
 BOTH = [searched(1, FAST, 9e9), searched(2, SLOW, 5e9)]

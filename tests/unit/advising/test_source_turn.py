@@ -20,12 +20,12 @@ class Heard:
     """What a watcher was told."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.reports: list[str] = []
         self.watcher = Watcher(
             lambda _: None,
-            lambda ahead: self.told.append(f"{ahead} there"),
-            ready=lambda: self.told.append("ready"),
-            waiting_here=lambda ahead: self.told.append(f"{ahead} here"),
+            lambda ahead: self.reports.append(f"{ahead} there"),
+            ready=lambda: self.reports.append("ready"),
+            waiting_here=lambda ahead: self.reports.append(f"{ahead} here"),
         )
 
 
@@ -49,7 +49,7 @@ def test_it_waits_for_others_and_says_so() -> None:
             assert not is_free()
 
     asyncio.run(probe())
-    assert heard.told == ["1 here"]
+    assert heard.reports == ["1 here"]
 
 
 def test_who_waits_at_the_destination_keeps_nobody_waiting_here() -> None:
@@ -57,23 +57,23 @@ def test_who_waits_at_the_destination_keeps_nobody_waiting_here() -> None:
     heard = Heard()
 
     async def probe() -> None:
-        async with SourceTurn(ELSEWHERE).held(heard.watcher) as told:
-            told.waiting(3)
+        async with SourceTurn(ELSEWHERE).held(heard.watcher) as reports:
+            reports.waiting(3)
             assert is_free()
-            told.ready()
+            reports.ready()
             assert not is_free()
 
     asyncio.run(probe())
-    assert heard.told == ["3 there", "ready"]
+    assert heard.reports == ["3 there", "ready"]
 
 
 def test_it_goes_on_when_its_turn_there_has_come_and_lets_the_other_finish() -> None:
     async def probe() -> None:
         other = Turn()
-        async with SourceTurn(ELSEWHERE).held(Heard().watcher) as told:
-            told.waiting(1)
+        async with SourceTurn(ELSEWHERE).held(Heard().watcher) as reports:
+            reports.waiting(1)
             assert other.take_back()
-            told.ready()
+            reports.ready()
         # What the other has was not taken from it.
         assert not is_free()
         other.lend()
@@ -102,4 +102,4 @@ def test_waiting_without_holding() -> None:
         assert is_free()
 
     asyncio.run(probe())
-    assert heard.told == ["1 here"]
+    assert heard.reports == ["1 here"]

@@ -99,10 +99,10 @@ def test_checksums(tmp_path: Path) -> None:
     paths = written(tmp_path, NAMES)
     (tmp_path / "large").write_bytes(os.urandom(3_000_000))
     paths.append(str(tmp_path / "large"))
-    told: list[int] = []
+    counts: list[int] = []
 
     async def ask(link: AgentLink) -> None:
-        found = await link.checksums([*paths, str(tmp_path), str(tmp_path / "none")], told.append)
+        found = await link.checksums([*paths, str(tmp_path), str(tmp_path / "none")], counts.append)
         assert [one.sha256 for one in found[:-2]] == [
             hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths
         ]
@@ -110,7 +110,7 @@ def test_checksums(tmp_path: Path) -> None:
             "not a regular file",
             "No such file or directory",
         ]
-        assert told[-1] == sum(Path(path).stat().st_size for path in paths)
+        assert counts[-1] == sum(Path(path).stat().st_size for path in paths)
         assert await link.checksum(paths[0]) == hashlib.sha256(b"a b").hexdigest()
         with pytest.raises(PeerError, match="No such file"):
             await link.checksum(str(tmp_path / "none"))
@@ -384,7 +384,7 @@ def test_nothing_else_is_removed(tmp_path: Path) -> None:
     assert (scratch / "below").is_dir()
 
 
-def test_what_stays_of_a_scratch_folder_is_told(tmp_path: Path) -> None:
+def test_what_stays_of_a_scratch_folder_is_reported(tmp_path: Path) -> None:
     scratch = marked(tmp_path / f"{SCRATCH_PREFIX}1")
     for folder in ("mine", "theirs"):
         written_in = scratch / folder

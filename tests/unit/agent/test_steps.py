@@ -200,7 +200,7 @@ def test_a_step_ends_with_the_connection(tmp_path: Path, has_tool: Has) -> None:
     asyncio.run(ask())
 
 
-def test_of_what_it_prints_the_end_is_told(tmp_path: Path, has_tool: Has) -> None:
+def test_of_what_it_prints_the_end_is_reported(tmp_path: Path, has_tool: Has) -> None:
     long = "import sys; sys.{0}.write('\\x01' * 200_000 + 'the end'); "
     has_tool(StandIn(long.format("stdout") + long.format("stderr")))
     _, status, output, errors = asked(

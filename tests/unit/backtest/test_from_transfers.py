@@ -163,9 +163,7 @@ def test_file_sizes_within_a_quarter_of_an_octave_are_one_class() -> None:
         ),
     ],
 )
-def test_conditions_are_kept_apart_and_told_apart(
-    other: dict[str, Any], expected: list[str]
-) -> None:
+def test_conditions_are_kept_apart(other: dict[str, Any], expected: list[str]) -> None:
     assert sorted(names(*sweep(), *sweep(**other))) == sorted(expected)
 
 

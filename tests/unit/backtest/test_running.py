@@ -50,7 +50,7 @@ class Fixed:
 
     def __init__(self, name: str, *answers: int, fails_on: RecordedTable | None = None) -> None:
         self.name = name
-        self.told: list[Knowledge] = []
+        self.knowledge_seen: list[Knowledge] = []
         self.heard: list[Outcome] = []
         self._answers = answers
         self._fails_on = fails_on
@@ -67,7 +67,7 @@ class Fixed:
     ) -> Method:
         if self._fails_on is not None and knowledge.bandwidth_bps == self._fails_on.bandwidth_bps:
             raise ZeroDivisionError("it cannot\nbe")
-        self.told.append(knowledge)
+        self.knowledge_seen.append(knowledge)
         heard = self.heard
 
         class Hearing(Answers):
@@ -142,13 +142,13 @@ def test_being_given_up_between_two_searches_is_no_failure() -> None:
     for _ in range(5):
         next(events)
     del events
-    assert len(plugin.told) == 5
+    assert len(plugin.knowledge_seen) == 5
 
 
 def test_nothing_is_learnt_unless_asked_for() -> None:
     plugin = Fixed("m", 2)
     finished_of(backtest([plugin], [table("a", "x"), table("b", "y")]))
-    assert {known.surfaces for known in plugin.told} == {()}
+    assert {known.surfaces for known in plugin.knowledge_seen} == {()}
 
 
 def test_tables_of_the_same_source_are_kept_back() -> None:
@@ -161,10 +161,10 @@ def test_tables_of_the_same_source_are_kept_back() -> None:
     finished_of(
         Backtest(methods=[plugin], tables=tables, seeds=2, budget=9, learn_from_others=True)
     )
-    learnt = [sorted(max(s.rates_bps) for s in known.surfaces) for known in plugin.told]
+    learnt = [sorted(max(s.rates_bps) for s in known.surfaces) for known in plugin.knowledge_seen]
     assert learnt == [[3e6], [3e6], [3e6], [3e6], [1e6, 2e6], [1e6, 2e6]]
     # What a method works out of it once holds for the next seed.
-    assert plugin.told[0] is plugin.told[1]
+    assert plugin.knowledge_seen[0] is plugin.knowledge_seen[1]
 
 
 def test_drift_answers_in_the_order_of_time() -> None:

@@ -104,7 +104,7 @@ def test_the_last_line_of_json_is_the_scores(run: Run, table: Path) -> None:
     }
 
 
-def test_what_was_read_is_told_first(run: Run, table: Path) -> None:
+def test_what_was_read_is_reported_first(run: Run, table: Path) -> None:
     result = run(table, "--method", "heur1", "--seeds", "2", "--json")
     first, *others = map(json.loads, result.stdout.splitlines())
     (source,) = first["sources"]
@@ -391,7 +391,7 @@ def test_nonsense_gets_one_sentence(
         assert word in done.stderr
 
 
-def test_an_unknown_destination_is_told(run: Run, tmp_path: Path) -> None:
+def test_an_unknown_destination_is_reported(run: Run, tmp_path: Path) -> None:
     Store(tmp_path / "store")
     result = run("history:nowhere")
     assert "nothing is stored for 'nowhere'" in str(result.exception)

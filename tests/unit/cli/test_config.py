@@ -199,7 +199,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG)
-def test_what_is_wrong_is_told_in_one_sentence(
+def test_what_is_wrong_is_reported_in_one_sentence(
     typed: Typed, text: str, words: list[str], tmp_path: Path
 ) -> None:
     file = write(tmp_path, text)

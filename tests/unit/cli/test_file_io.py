@@ -219,7 +219,7 @@ def test_at_the_destination(link: Link, capsys: pytest.CaptureFixture[str]) -> N
     assert link.closed == 2
 
 
-def test_what_the_destination_refuses_is_told(
+def test_what_the_destination_refuses_is_reported(
     link: Link, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("/home", "--at", "dtn02") == 1

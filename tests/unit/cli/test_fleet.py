@@ -72,7 +72,7 @@ def test_what_is_wrong_is_one_sentence_with_file_and_key(typed: Typed, tmp_path:
     )
 
 
-def test_a_missing_file_is_told_with_the_command_that_writes_one(
+def test_a_missing_file_is_reported_with_the_command_that_writes_one(
     typed: Typed, tmp_path: Path
 ) -> None:
     done = typed("fleet", "validate", tmp_path / "none.toml")

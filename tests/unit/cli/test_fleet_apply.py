@@ -34,9 +34,9 @@ def fleet(
     def run(*words: str, user: str = "olga") -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
             main(["fleet", *words, "--store", shared_database.address(user)])
-        told = capsys.readouterr()
+        output = capsys.readouterr()
         assert isinstance(ended.value.code, int)
-        return ended.value.code, told.out + told.err
+        return ended.value.code, output.out + output.err
 
     return run
 
@@ -54,9 +54,9 @@ def test_a_configuration_has_a_version_as_long_as_it_says_the_same(
 def test_what_cannot_be_used_is_not_applied(fleet: Fleet, tmp_path: Path) -> None:
     file = tmp_path / "fleet.toml"
     file.write_text(FLEET.replace('"1d"', '"never"'))
-    code, told = fleet("apply", str(file))
+    code, output = fleet("apply", str(file))
     assert code == 2
-    assert "measure.paths.every" in told
+    assert "measure.paths.every" in output
 
 
 def test_only_operators_apply_and_pause(fleet: Fleet, tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_only_operators_apply_and_pause(fleet: Fleet, tmp_path: Path) -> None:
     assert fleet("apply", file)[0] == 0
     for user in ("rita", "alice"):
         for words in (("apply", file), ("pause", "a"), ("resume", "all")):
-            code, told = fleet(*words, user=user)
-            assert (code, "advisor_operator" in told) == (1, True)
+            code, output = fleet(*words, user=user)
+            assert (code, "advisor_operator" in output) == (1, True)
 
 
 def test_a_host_is_paused_and_resumed(
@@ -108,5 +108,5 @@ def test_a_folder_is_no_place_for_a_fleet(
 
 
 def test_nothing_is_paused_before_a_fleet_is_described(fleet: Fleet) -> None:
-    code, told = fleet("pause", "a")
-    assert (code, "advisor fleet apply" in told) == (1, True)
+    code, output = fleet("pause", "a")
+    assert (code, "advisor fleet apply" in output) == (1, True)

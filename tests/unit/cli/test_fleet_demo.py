@@ -13,7 +13,7 @@ from advisor.store.errors import StoreError
 from advisor.store.postgres import own_server
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str]:
+def output_of(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str]:
     with pytest.raises(SystemExit) as ended:
         main(["fleet", "demo", "--plain", *words])
     return ended.value.code, capsys.readouterr().err
@@ -23,7 +23,7 @@ def test_without_postgresql_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_server, "programs", lambda: None)
-    code, words = told(capsys)
+    code, words = output_of(capsys)
     assert code == 1
     assert words.splitlines()[-1] == (
         "advisor: PostgreSQL is not installed: apt-get install postgresql"
@@ -38,7 +38,7 @@ def test_a_folder_too_deep_for_a_socket_is_said_so(tmp_path: Path) -> None:
 
 
 def test_no_time_is_no_demonstration(capsys: pytest.CaptureFixture[str]) -> None:
-    code, words = told(capsys, "--duration", "0s")
+    code, words = output_of(capsys, "--duration", "0s")
     assert (code, "--duration" in words) == (2, True)
 
 

@@ -37,9 +37,9 @@ def test_a_wrong_topic_names_near_ones(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as ended:
         main(["help", "tranfser"])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "no page on 'tranfser': did you mean transfer" in told
-    assert len(told.splitlines()) == 1
+    output = capsys.readouterr().err
+    assert "no page on 'tranfser': did you mean transfer" in output
+    assert len(output.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_nothing_but_a_topic_is_opened(topic: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit) as ended:
         main(["help", "--plain", "--", topic])
     assert ended.value.code == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "\x1b" not in told.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "\x1b" not in output.err
 
 
 def test_topics_are_completed() -> None:

@@ -43,7 +43,7 @@ def stored(store: Store, session: str, events: list[ev.AnyEvent]) -> None:
     )
 
 
-def test_a_transfer_is_told_again_without_its_progress(store: Store, replay: Replay) -> None:
+def test_a_transfer_is_replayed_without_its_progress(store: Store, replay: Replay) -> None:
     told = [*tuned.under_way(), tuned.ended()]
     stored(store, "tuned", told)
     stored(store, "of which nothing was kept", [])

@@ -94,14 +94,14 @@ def test_a_deleted_session_is_hidden_and_brought_back(run: Run) -> None:
     [("1000s", "as advised"), ("2000s", "less than advised"), ("500s", "more than advised")],
 )
 def test_a_transfer_is_held_against_the_advice(run: Run, took: str, verdict: str) -> None:
-    told = run("transferred", "20261121", "--size", "125GB", "--took", took)
-    assert f": {verdict} (90 %: 900 Mbit/s to 1.10 Gbit/s)." in told.stdout
+    answer = run("transferred", "20261121", "--size", "125GB", "--took", took)
+    assert f": {verdict} (90 %: 900 Mbit/s to 1.10 Gbit/s)." in answer.stdout
     assert verdict in run("sessions").stdout
 
 
 def test_a_transfer_without_advice(run: Run) -> None:
-    told = run("transferred", "20261122", "--size", "1GB", "--took", "8s")
-    assert told.stdout == "1 Gbit/s; session 20261122T08-bb has no advice to compare it with.\n"
+    answer = run("transferred", "20261122", "--size", "1GB", "--took", "8s")
+    assert answer.stdout == "1 Gbit/s; session 20261122T08-bb has no advice to compare it with.\n"
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_json_is_events_and_nothing_else(
     assert "none can be served" in run(command, "kraken", "mason", "--to", "/x").stderr
 
 
-def test_an_experiment_is_told_and_what_was_learnt_is_shown(
+def test_an_experiment_is_reported_and_what_was_learnt_is_shown(
     run: Run, training: Session, store: Store
 ) -> None:
     _learn(store, "kraken", "mason")

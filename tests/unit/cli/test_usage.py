@@ -209,7 +209,7 @@ def assert_one_sentence(done: subprocess.CompletedProcess[str], words: list[str]
         assert word in done.stderr
 
 
-def test_a_secret_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_secret_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     done = run(
         ["advise", "--agent", "127.0.0.1:9", "--secret-file", str(tmp_path / "none")], tmp_path
     )
@@ -226,7 +226,7 @@ def test_without_a_command_it_says_what_there_is(tmp_path: Path) -> None:
     assert done.stderr == "Nothing is stored yet: measure with `advisor advise`.\n"
 
 
-def test_resuming_nothing_is_told(tmp_path: Path) -> None:
+def test_resuming_nothing_is_reported(tmp_path: Path) -> None:
     done = run(["resume"], tmp_path)
     assert done.returncode == 2
     assert "no interrupted session" in done.stderr

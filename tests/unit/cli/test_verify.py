@@ -72,12 +72,12 @@ def there(here: Path, tmp_path: Path) -> Path:
 
 def test_a_true_copy(here: Path, there: Path) -> None:
     (there / "one more").write_text("of no matter")
-    told: list[CopyProgress] = []
-    found = compared(here, f"{there}/", told.append)
+    output: list[CopyProgress] = []
+    found = compared(here, f"{there}/", output.append)
     assert found.identical
     assert found.files == len(NAMES) + 1
     assert found.total_bytes == sum(len(f"content of {name}".encode()) for name in NAMES)
-    assert told[-1] == CopyProgress(read_bytes=found.total_bytes, total_bytes=found.total_bytes)
+    assert output[-1] == CopyProgress(read_bytes=found.total_bytes, total_bytes=found.total_bytes)
 
 
 def test_every_kind_of_difference(here: Path, there: Path) -> None:
@@ -225,9 +225,9 @@ def test_the_command(here: Path, there: Path) -> None:
     assert (by_size.returncode, by_size.stderr) == (0, "")
     as_json = run("localhost", "--data", here, "--to", there, "--json")
     assert as_json.returncode == 1
-    told = json.loads(as_json.stdout)
-    assert (told["identical"], told["files"], told["sizes_only"]) == (False, 12, False)
-    assert [(one["name"], one["kind"]) for one in told["differences"]] == [("plain", "checksum")]
+    output = json.loads(as_json.stdout)
+    assert (output["identical"], output["files"], output["sizes_only"]) == (False, 12, False)
+    assert [(one["name"], one["kind"]) for one in output["differences"]] == [("plain", "checksum")]
 
 
 @pytest.mark.parametrize(

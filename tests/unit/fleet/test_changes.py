@@ -77,7 +77,7 @@ def test_a_change_without_facts_says_that_there_are_none() -> None:
     assert change.facts is None
 
 
-def test_subjects_are_told_apart() -> None:
+def test_subjects_are_distinguished() -> None:
     records = [
         *sessions(steady(28, 9e9)),
         *sessions([*steady(20, 5e9), *steady(8, 1e9)], subject="udt"),

@@ -227,7 +227,9 @@ def test_shuffled_lines_are_a_fleet_or_a_sentence(lines: list[str]) -> None:
     assert len(fleet.hosts) == 2
 
 
-def test_a_file_that_is_not_there_is_told_with_the_command_that_writes_one(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_with_the_command_that_writes_one(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(BadFleet, match="there is no") as wrong:
         read_file(tmp_path / "fleet.toml")
     assert wrong.value.problem.command == "advisor fleet init"

@@ -88,7 +88,7 @@ class Scene:
         self._database = database
         self._folder = folder
         self.links: dict[str, list[FakeLink]] = {}
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.group = FileGroup("all", FILES)
         self.crew: Crew
         self._answers: dict[str, Iterator[Answer]] = {}
@@ -113,7 +113,7 @@ class Scene:
         leases = Leases(lots_of(self.group.work, len(members)))
         queue = LotQueue(Address(self._database.address("alice")))
         proofs = Proofs(PLACES, Algorithm.BLAKE3)
-        with TransferJournal(self._folder, PLACES, self.told.append) as journal:
+        with TransferJournal(self._folder, PLACES, self.messages.append) as journal:
             await journal.begin([])
             await queue.begin(KEY, Pair("here", "there"), leases.sizes)
             self.crew = Crew(
@@ -127,7 +127,7 @@ class Scene:
                 key=KEY,
                 begin=lambda _: n.StayAlive(number=0),  # type: ignore[arg-type,return-value] # it is not read
                 epoch=lambda *_: None,
-                tell=self.told.append,
+                tell=self.messages.append,
             )
             try:
                 async with asyncio.timeout(100):
@@ -166,7 +166,7 @@ def test_a_node_that_reports_what_it_was_not_given_is_not_used_any_more(
     monkeypatch.setattr("advisor.fleet.nodes.queue.LEASE_S", 1.0)
     scene.run([lambda _: [lie]], [moves_all])
     assert scene.group.work.is_done
-    assert any("no node to trust" in one for one in scene.told)
+    assert any("no node to trust" in one for one in scene.messages)
     assert len(scene.links["s1"]) == 1
 
 
@@ -175,7 +175,7 @@ def test_a_part_without_its_checksum_is_no_proof(
 ) -> None:
     monkeypatch.setattr("advisor.fleet.nodes.queue.LEASE_S", 1.0)
     scene.run([lambda parts: [n.Arrived(parts=[proven(parts[0], "")])]], [moves_all])
-    assert any("without its checksum" in one for one in scene.told)
+    assert any("without its checksum" in one for one in scene.messages)
     assert scene.group.work.is_done
 
 
@@ -196,14 +196,14 @@ def test_what_a_lost_node_had_is_read_again_and_moved_by_another(
 def test_a_file_that_fails_everywhere_is_set_aside_and_elsewhere_is_moved(scene: Scene) -> None:
     def fails(*names: str) -> Answer:
         def answer(parts: list[Part]) -> list[n.FromNode]:
-            told: list[n.FromNode] = []
+            messages: list[n.FromNode] = []
             for part in parts:
                 if part.file.name in names:
                     file = n.LeasedPart.of(Part(part.file, 0, 0))
-                    told.append(n.FileFailed(file=file, message=f"{part.file.name} fails"))
+                    messages.append(n.FileFailed(file=file, message=f"{part.file.name} fails"))
                 else:
-                    told.append(n.Arrived(parts=[proven(part)]))
-            return told
+                    messages.append(n.Arrived(parts=[proven(part)]))
+            return messages
 
         return answer
 

@@ -70,7 +70,7 @@ def test_lots_are_drawn_once_in_order_and_about_as_much_as_is_wanted(
     assert ended_s
 
 
-def test_what_was_done_without_an_answer_is_told_again(
+def test_what_was_done_without_an_answer_is_reported_again(
     shared_database: SharedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when the database ends between the commit and its answer."""

@@ -37,7 +37,7 @@ def test_a_node_that_is_held_back_after_a_large_file_keeps_its_share() -> None:
     assert sharing.changed(20, {1: 0, 2: 75_000_000}) == {1: 3e6, 2: 57e6}
 
 
-def test_shares_are_told_when_nodes_come_and_go_and_else_not_all_the_time() -> None:
+def test_shares_are_reported_when_nodes_come_and_go_and_else_not_all_the_time() -> None:
     sharing = Sharing(60e6)
     assert sharing.changed(0, {1: 0, 2: 0}) == {1: 30e6, 2: 30e6}
     assert sharing.changed(5, {1: 1, 2: 1}) == {}

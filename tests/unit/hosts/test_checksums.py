@@ -34,19 +34,19 @@ def test_why_there_is_none(tmp_path: Path) -> None:
     assert found == Checksum(reason="No such file or directory")
 
 
-def test_what_was_read_is_told(tmp_path: Path) -> None:
+def test_what_was_read_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "data"
     file.write_bytes(bytes(5_000_000))
-    told: list[int] = []
+    counts: list[int] = []
 
     async def read() -> Checksum:
         return await in_thread(
-            lambda reading: checksum_of(lambda: file.open("rb"), reading), told.append
+            lambda reading: checksum_of(lambda: file.open("rb"), reading), counts.append
         )
 
     assert asyncio.run(read()).sha256
-    assert told[-1] == 5_000_000
-    assert told == sorted(told)
+    assert counts[-1] == 5_000_000
+    assert counts == sorted(counts)
 
 
 class Endless(io.RawIOBase):

@@ -14,7 +14,7 @@ _Stats = namedtuple("_Stats", "isup speed mtu")
 UP, DOWN = _Stats(True, 0, 1500), _Stats(False, 0, 1500)
 
 
-def told(
+def interfaces_of(
     monkeypatch: pytest.MonkeyPatch, addresses: dict[str, list[str]], **stats: _Stats
 ) -> list[HostInterface]:
     """What is told of a host with these addresses."""
@@ -32,7 +32,7 @@ def told(
 
 
 def test_addresses_that_other_hosts_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = told(
+    found = interfaces_of(
         monkeypatch,
         {
             "lo": ["127.0.0.1", "::1"],
@@ -50,10 +50,10 @@ def test_addresses_that_other_hosts_reach(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_no_more_than_fits_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"nicx{n:02}": [f"10.{n}.0.{k}" for k in range(1, 20)] for n in range(99)}
-    found = told(monkeypatch, many)
+    found = interfaces_of(monkeypatch, many)
     assert len(found) == INTERFACES_LIMIT
     assert {len(one.addresses) for one in found} == {ADDRESSES_LIMIT}
 
 
 def test_a_name_that_no_message_takes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(monkeypatch, {"a b": ["10.0.0.1"], "-f": ["10.0.0.2"]}) == []
+    assert interfaces_of(monkeypatch, {"a b": ["10.0.0.1"], "-f": ["10.0.0.2"]}) == []

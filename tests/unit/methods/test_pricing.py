@@ -11,7 +11,7 @@ from advisor.methods.tuning import Priced, Searching
 from advisor.testing.samples import failed, measured
 
 
-class Told:
+class Recorder:
     def __init__(self) -> None:
         self.setting: Setting = {"concurrency": 5, "parallelism": 4}
         self.outcomes: list[Outcome] = []
@@ -22,12 +22,12 @@ class Told:
 
 
 def test_the_throughput_is_less_by_the_price_of_all_flows() -> None:
-    told = Told()
-    priced = Priced(told, 0.02)
-    assert priced.setting == told.setting
+    recorder = Recorder()
+    priced = Priced(recorder, 0.02)
+    assert priced.setting == recorder.setting
     assert priced.tell(measured(1e9)).startswith("up ")
     assert priced.tell(failed()) == ""
-    first, second = told.outcomes
+    first, second = recorder.outcomes
     assert isinstance(first, Measurement)
     assert first.throughput_bps == pytest.approx(1e9 / 1.02**20)
     assert isinstance(second, Failure)

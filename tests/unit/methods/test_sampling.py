@@ -13,7 +13,7 @@ START: Setting = {"concurrency": 2, "parallelism": 2, "pipelining": 1}
 BETTER: Setting = {"concurrency": 8, "parallelism": 4, "pipelining": 1}
 
 
-class _AsTold(SampleThenAnswer):
+class _AsSampled(SampleThenAnswer):
     def __init__(self, answer: Setting) -> None:
         super().__init__(a_transfer_space(), np.random.default_rng(0), START)
         self.samples_bps: list[float] = []
@@ -25,7 +25,7 @@ class _AsTold(SampleThenAnswer):
 
 
 def test_the_sample_is_measured_then_the_answer_that_came_of_it() -> None:
-    method = _AsTold(BETTER)
+    method = _AsSampled(BETTER)
     assert (method.ask(), method.label) == (START, "sample")
     method.tell(START, measured(1e9))
     assert method.samples_bps == [1e9]
@@ -38,14 +38,14 @@ def test_the_sample_is_measured_then_the_answer_that_came_of_it() -> None:
 
 
 def test_an_answer_that_is_the_sample_is_not_measured_again() -> None:
-    method = _AsTold(START)
+    method = _AsSampled(START)
     method.tell(START, measured(1e9))
     assert method.ask() is None
     assert method.stop_reason == "it was told so"
 
 
 def test_a_failed_sample_has_no_answer() -> None:
-    method = _AsTold(BETTER)
+    method = _AsSampled(BETTER)
     method.tell(START, failed())
     assert method.ask() is None
     assert method.samples_bps == []
@@ -54,7 +54,7 @@ def test_a_failed_sample_has_no_answer() -> None:
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_it_goes_on_with_the_answer_it_had(steps: int) -> None:
-    first, second = _AsTold(BETTER), _AsTold(START)
+    first, second = _AsSampled(BETTER), _AsSampled(START)
     for _ in range(steps):
         setting = first.ask()
         assert setting is not None

@@ -65,7 +65,7 @@ def test_a_deep_queue_never_runs_empty() -> None:
     assert part.throughput_bps == pytest.approx(true_bps, rel=0.02)
 
 
-def told(both: Both, **changed: object) -> LongRun | None:
+def cycles_of(both: Both, **changed: object) -> LongRun | None:
     """What the first seconds of a transfer allow, with some figures of the losses changed."""
     intervals, reports = [i for i, _ in both[:80]], [r for _, r in both[:80]]
     rtt_s = _SHORT[1]
@@ -78,11 +78,11 @@ def told(both: Both, **changed: object) -> LongRun | None:
 
 def test_only_reno_s_own_overflows_count() -> None:
     both = transfer(_SHORT, 1, 0.3)
-    assert told(both, later_cuts=0) is not None
-    assert told(both, later_cuts=0, congestion="cubic") is None
-    assert told(both, later_cuts=0, all_cuts=0) is None
+    assert cycles_of(both, later_cuts=0) is not None
+    assert cycles_of(both, later_cuts=0, congestion="cubic") is None
+    assert cycles_of(both, later_cuts=0, all_cuts=0) is None
     # Two cycles since start-up: the mean is what it will be.
-    assert told(both, later_cuts=2) is None
+    assert cycles_of(both, later_cuts=2) is None
 
 
 def test_windows_that_the_receiver_holds_do_not_grow() -> None:
@@ -96,7 +96,7 @@ def test_windows_that_the_receiver_holds_do_not_grow() -> None:
             )
         )
     ]
-    assert told(both, later_cuts=0) is None
+    assert cycles_of(both, later_cuts=0) is None
 
 
 def test_reports_without_an_rtt_are_no_queue() -> None:

@@ -135,7 +135,7 @@ def test_so_does_what_is_filled_in_for_other_tools(
 
 
 @pytest.mark.parametrize(
-    ("argument", "given", "told"),
+    ("argument", "given", "reason"),
     [
         ("rclone", {"DESTINATION_PATH": "/s/f"}, "SOURCE_PATH is not an absolute path"),
         ("xrdcp-destination", {"SOURCE_PATH": "/f"}, "DESTINATION_PATH is not an absolute path"),
@@ -149,12 +149,12 @@ def test_other_tools_lines_are_refused_too(
     stand_ins: str,
     argument: str,
     given: Mapping[str, str],
-    told: str,
+    reason: str,
 ) -> None:
     path = written(tmp_path, advised(tools=OTHERS))
     status, output, errors = run(path, argument, PATH=stand_ins, **given)
     assert (status, output) == (2, "")
-    assert told in errors
+    assert reason in errors
 
 
 @pytest.mark.parametrize("tool", ["aria2c", "rsync"])
@@ -183,7 +183,7 @@ def test_a_directory_that_is_filled_in_ends_with_one_slash(
 
 
 @pytest.mark.parametrize(
-    ("argument", "given", "told"),
+    ("argument", "given", "reason"),
     [
         ("globus-url-copy", {}, "SOURCE_PATH is not an absolute path"),
         ("globus-url-copy", {"SOURCE_PATH": "d/f"}, "SOURCE_PATH is not an absolute path"),
@@ -200,11 +200,11 @@ def test_it_refuses_with_one_sentence(
     stand_ins: str,
     argument: str,
     given: Mapping[str, str],
-    told: str,
+    reason: str,
 ) -> None:
     status, output, errors = run(written(tmp_path, advised()), argument, PATH=stand_ins, **given)
     assert (status, output) == (2, "")
-    assert told in errors
+    assert reason in errors
     assert errors.count("\n") == 1
 
 

@@ -68,7 +68,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def told(*events: ev.AnyEvent, bars: bool = False) -> str:
+def narrated(*events: ev.AnyEvent, bars: bool = False) -> str:
     stream = Terminal()
     with ShareNarration(stream, bars=bars) as narration:
         for event in events:
@@ -77,7 +77,7 @@ def told(*events: ev.AnyEvent, bars: bool = False) -> str:
 
 
 def test_an_experiment_is_a_line_for_each_step() -> None:
-    started, first, second = told(TRAINING, seen(1), seen(2)).splitlines()
+    started, first, second = narrated(TRAINING, seen(1), seen(2)).splitlines()
     assert "steps of at most 10 s, 40 s in all" in started
     assert first == "  step 1: kraken 25.1 Mbit/s with 2"
     assert second.startswith("  step 2: ")
@@ -86,7 +86,7 @@ def test_an_experiment_is_a_line_for_each_step() -> None:
 def test_a_run_is_a_line_for_each_epoch_and_change() -> None:
     changed = ev.SharesChanged(at_s=12.0, epoch=1, old={"a": 1}, new={"a": 2}, reason="why")
     ended = ev.DestinationEnded(at_s=20.0, destination="a", complete=True, message="all is there")
-    lines = told(RUNNING, seen(1), changed, ended).splitlines()
+    lines = narrated(RUNNING, seen(1), changed, ended).splitlines()
     assert lines[1:] == [
         "  epoch 1: kraken 25.1 Mbit/s with 2",
         "  epoch 1: now a 2 (why)",
@@ -95,7 +95,7 @@ def test_a_run_is_a_line_for_each_epoch_and_change() -> None:
 
 
 def test_how_far_it_is_is_said_now_and_then() -> None:
-    lines = told(RUNNING, moving(11.0), moving(12.0), moving(22.0)).splitlines()[1:]
+    lines = narrated(RUNNING, moving(11.0), moving(12.0), moving(22.0)).splitlines()[1:]
     assert lines == ["  moving: " + ", ".join(_far(name) for name in ("kraken", "blacklight"))] * 2
 
 
@@ -104,17 +104,17 @@ def _far(name: str) -> str:
 
 
 def test_on_a_terminal_each_destination_has_a_bar() -> None:
-    text = told(RUNNING, moving(11.0), bars=True)
+    text = narrated(RUNNING, moving(11.0), bars=True)
     for name in ("kraken", "blacklight", "all"):
         assert re.search(rf"{name} +━+.* 50 %", text)
     assert "lab:five" not in text.partition("\n")[2]
 
 
 def test_on_a_terminal_the_time_of_an_experiment_has_one() -> None:
-    text = told(TRAINING, seen(1), bars=True)
+    text = narrated(TRAINING, seen(1), bars=True)
     assert re.search(r"experiment +.* 25 % 30 s left", text)
-    assert "%" not in told(RUNNING, seen(1), bars=True)
+    assert "%" not in narrated(RUNNING, seen(1), bars=True)
 
 
-def test_notices_are_told_too() -> None:
-    assert told(ev.Notice(at_s=1.0, message="kraken: goes on")) == "advisor: kraken: goes on\n"
+def test_notices_are_reported_too() -> None:
+    assert narrated(ev.Notice(at_s=1.0, message="kraken: goes on")) == "advisor: kraken: goes on\n"

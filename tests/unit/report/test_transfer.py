@@ -170,7 +170,7 @@ def test_the_start_over_several_nodes_names_no_setting() -> None:
     )
 
 
-def test_nodes_are_told_in_a_line() -> None:
+def test_nodes_are_reported_in_a_line() -> None:
     moving = NodeProgress(
         number=1,
         pair=Pair("a", "b"),

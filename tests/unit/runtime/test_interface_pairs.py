@@ -19,7 +19,7 @@ from advisor.testing.samples import a_host
 REQUEST = AdviceRequest(destination=Endpoint("dtn2"))
 
 
-class Told:
+class LinkWith:
     """An agent that tells these interfaces."""
 
     def __init__(self, interfaces: list[HostInterface] | None) -> None:
@@ -30,7 +30,7 @@ class Told:
 
 
 def reached(interfaces: list[HostInterface] | None) -> Reached:
-    return Reached(cast(AgentLink, Told(interfaces)), "127.0.0.1", ())
+    return Reached(cast(AgentLink, LinkWith(interfaces)), "127.0.0.1", ())
 
 
 def interface(name: str, *addresses: str, **changes: Any) -> HostInterface:

@@ -28,9 +28,9 @@ class Example(Session):
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {OutOfLuck: 7, OSError: 1}
 
     def __init__(self, folder: Path, work: Work) -> None:
-        self.told: list[ev.AnyEvent] = []
+        self.reported: list[ev.AnyEvent] = []
         self.closed = 0
-        super().__init__(Store(folder), self.told.append, Control())
+        super().__init__(Store(folder), self.reported.append, Control())
         self._work = work
 
     async def _run(self) -> int:
@@ -42,7 +42,7 @@ class Example(Session):
 
 
 def gave_up(session: Example) -> tuple[str, int]:
-    [event] = session.told
+    [event] = session.reported
     assert isinstance(event, ev.GaveUp)
     return event.message, event.exit_code
 
@@ -54,7 +54,7 @@ async def test_a_session_that_ends_returns_its_own_exit_code(tmp_path: Path) -> 
 
     session = Example(tmp_path, work)
     assert await session.run() == 5
-    assert (session.told, session.closed) == ([], 1)
+    assert (session.reported, session.closed) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ async def test_a_session_that_ends_returns_its_own_exit_code(tmp_path: Path) -> 
     ],
 )
 @pytest.mark.asyncio
-async def test_a_failure_is_told_and_has_an_exit_code(
+async def test_a_failure_is_reported_and_has_an_exit_code(
     tmp_path: Path, error: Exception, message: str, exit_code: int
 ) -> None:
     async def work(_: Session) -> int:
@@ -115,7 +115,7 @@ async def test_a_session_that_ends_itself_is_not_cancelled(tmp_path: Path) -> No
 
     session = Example(tmp_path, work)
     assert await session.run() == 0
-    assert session.told == []
+    assert session.reported == []
 
 
 @pytest.mark.asyncio
@@ -127,7 +127,7 @@ async def test_events_are_stamped_from_the_start_of_the_session(tmp_path: Path) 
 
     session = Example(tmp_path, work)
     await session.run()
-    [event] = session.told
+    [event] = session.reported
     assert isinstance(event, ev.Notice)
     assert 0.01 < event.at_s < 10
 

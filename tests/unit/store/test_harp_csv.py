@@ -78,7 +78,7 @@ def test_what_is_not_known_is_not_set(read: Read) -> None:
     assert (probe.files, probe.rtt_s, probe.bandwidth_bps, probe.buffer_bytes) == (None,) * 4
 
 
-def test_pipelining_counted_from_nought_is_told_by_study(read: Read) -> None:
+def test_pipelining_counted_from_nought_is_reported_by_study(read: Read) -> None:
     rows = [
         f"{note},10485760,8,ws1,ws6,1,1,{pipelining},OFF,8{number},"
         for number, (note, pipelining) in enumerate([("a", 0), ("b", 1), ("a", 4), ("b", 4)])

@@ -268,7 +268,7 @@ def test_a_log_that_has_grown_is_not_stored_twice(tmp_path: Path) -> None:
     assert [p.files for p in store.probes(TO_SERVER)] == [8, 8, 3, 8, 1]
 
 
-def test_lines_are_told_as_they_are_read(tmp_path: Path) -> None:
+def test_lines_are_reported_as_they_are_read(tmp_path: Path) -> None:
     path, told = tmp_path / "log", list[int]()
     path.write_text("\n".join(log_line(USER=f"user{n}") for n in range(3000)))
     list(read_files([path, path], seen=told.append))

@@ -147,8 +147,8 @@ def test_events_and_outputs_wait_too(own: SharedDatabase, server: OwnServer) -> 
     log = later.event_log(PAIR, "s")
     log(ev.Notice(at_s=1.0, message="resumed"))
     log.close()
-    told = Store(own.backend("rita")).events(PAIR, "s")
-    assert [event.message for event in told if isinstance(event, ev.Notice)] == ["first", "resumed"]
+    kept = Store(own.backend("rita")).events(PAIR, "s")
+    assert [event.message for event in kept if isinstance(event, ev.Notice)] == ["first", "resumed"]
 
 
 _LIMITED = """
@@ -281,8 +281,8 @@ def test_a_server_killed_while_many_write_loses_nothing_acknowledged(
     backend.send_waiting()
     stored = [(p.session, p.recorded_s) for p in Store(backend).probes(PAIR)]
     assert len(stored) == len(set(stored))
-    for number, told in enumerate(acknowledged):
-        assert {(f"s{number}", float(n)) for n in told} <= set(stored)
+    for number, kept in enumerate(acknowledged):
+        assert {(f"s{number}", float(n)) for n in kept} <= set(stored)
 
 
 def test_sixty_four_at_once_lose_nothing(shared_database: SharedDatabase) -> None:

@@ -83,17 +83,17 @@ def test_a_message_is_read_and_written_as_it_was(said: dict[str, str]) -> None:
     assert_kept(json.loads(line), json.loads(m.as_line(read(line))))
 
 
-def assert_kept(told: Any, written: Any) -> None:
+def assert_kept(stored: Any, written: Any) -> None:
     """All of it is there still. Fields that were added since have their defaults."""
-    if isinstance(told, dict):
-        for name, value in told.items():
+    if isinstance(stored, dict):
+        for name, value in stored.items():
             assert_kept(value, written[name])
-    elif isinstance(told, list):
-        assert len(told) == len(written)
-        for one, other in zip(told, written, strict=True):
+    elif isinstance(stored, list):
+        assert len(stored) == len(written)
+        for one, other in zip(stored, written, strict=True):
             assert_kept(one, other)
     else:
-        assert told == written
+        assert stored == written
 
 
 def test_every_message_of_that_conversation_is_known() -> None:

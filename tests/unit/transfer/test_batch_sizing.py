@@ -11,7 +11,7 @@ def test_before_anything_is_known_it_is_as_expected() -> None:
     assert sizer.bytes_in(5, 10) == 500_000
 
 
-def test_what_bytes_and_files_take_is_told_apart() -> None:
+def test_what_bytes_and_files_take_is_distinguished() -> None:
     sizer = BatchSizer(8e6, 0.05)
     for moved_bytes, files in ((20_000_000, 1), (3_000_000, 30), (10_000_000, 10)) * 4:
         sizer.learn(moved_bytes, files, moved_bytes / 2e6 + files * 0.3, 4)

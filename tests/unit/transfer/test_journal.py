@@ -30,13 +30,13 @@ DONE = {"one": [(0, 40), (60, 40)], "a/two": [(0, 50)], "empty": [(0, 0)]}
 
 
 @pytest.fixture
-def told() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture
-def journal(tmp_path: Path, told: list[str]) -> TransferJournal:
-    return TransferJournal(tmp_path / "state" / "transfers", PLACES, told.append)
+def journal(tmp_path: Path, messages: list[str]) -> TransferJournal:
+    return TransferJournal(tmp_path / "state" / "transfers", PLACES, messages.append)
 
 
 def _write(journal: TransferJournal, *batches: Sequence[NotedPart]) -> None:
@@ -71,12 +71,12 @@ def _file(journal_folder: Path) -> Path:
     return path
 
 
-def test_what_was_noted_is_read(journal: TransferJournal, told: list[str]) -> None:
+def test_what_was_noted_is_read(journal: TransferJournal, messages: list[str]) -> None:
     assert _read(journal) == {}
     _write(journal, PIECES[:2], PIECES[2:])
     assert _read(journal) == DONE
     assert journal.is_kept
-    assert not told
+    assert not messages
 
 
 def test_wherever_it_is_torn_off_the_whole_lines_count(
@@ -124,11 +124,11 @@ def test_of_a_file_that_changed_nothing_counts(journal: TransferJournal) -> None
     ],
 )
 def test_another_transfer_has_another_journal(
-    journal: TransferJournal, tmp_path: Path, told: list[str], other: dict[str, str]
+    journal: TransferJournal, tmp_path: Path, messages: list[str], other: dict[str, str]
 ) -> None:
     _write(journal, PIECES)
     places = msgspec.structs.replace(PLACES, **other)
-    second = TransferJournal(tmp_path / "state" / "transfers", places, told.append)
+    second = TransferJournal(tmp_path / "state" / "transfers", places, messages.append)
     with journal:
         assert _read(second) == {}
 
@@ -159,7 +159,7 @@ def test_it_says_how_far_it_is() -> None:
 
 
 def test_what_could_not_be_written_is_with_the_next(
-    journal: TransferJournal, told: list[str], monkeypatch: pytest.MonkeyPatch
+    journal: TransferJournal, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(handle: int, data: bytes, offset: int) -> None:
         store_files.write_all(handle, data[: len(data) // 2], offset)
@@ -177,17 +177,17 @@ def test_what_could_not_be_written_is_with_the_next(
 
     with journal:
         asyncio.run(run())
-    assert len(told) == 1
-    assert "no space left" in told[0]
+    assert len(messages) == 1
+    assert "no space left" in messages[0]
     assert _read(journal) == DONE
 
 
-def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path, told: list[str]) -> None:
+def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path, messages: list[str]) -> None:
     (tmp_path / "file").touch()
-    journal = TransferJournal(tmp_path / "file" / "transfers", PLACES, told.append)
+    journal = TransferJournal(tmp_path / "file" / "transfers", PLACES, messages.append)
     _write(journal, PIECES)
     assert not journal.is_kept
-    assert len(told) == 1
+    assert len(messages) == 1
 
 
 def test_what_is_no_longer_so_must_go(

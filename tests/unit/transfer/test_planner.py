@@ -103,15 +103,15 @@ def test_a_class_that_is_left_over_gets_what_it_asks_for() -> None:
     assert alone == {Size.TINY: tiny.alone}
 
 
-def test_a_sample_is_told_and_shifts_what_is_expected() -> None:
+def test_a_sample_is_reported_and_shifts_what_is_expected() -> None:
     made = planner(Rule.HARP)
     [tiny, *_] = made.classes
     levels = made.sample_levels[Size.TINY]
     made.look(tiny, SampleSeen(levels=levels, throughput_bps=5e8))
-    told = made.class_plans()[0]
-    assert told.sample == SampleSeen(levels=levels, throughput_bps=5e8)
-    assert told.evidence is not None
-    assert told.evidence.sample == told.sample
+    class_plan = made.class_plans()[0]
+    assert class_plan.sample == SampleSeen(levels=levels, throughput_bps=5e8)
+    assert class_plan.evidence is not None
+    assert class_plan.evidence.sample == class_plan.sample
 
 
 def test_without_history_it_is_a_rule_of_thumb_and_says_so() -> None:

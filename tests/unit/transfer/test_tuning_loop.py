@@ -102,7 +102,7 @@ class Ran:
         self.wheel = Wheel(self.group, rate, lasts_s)
 
     @property
-    def told(self) -> list[ev.SettingChanged]:
+    def changes_reported(self) -> list[ev.SettingChanged]:
         return [one for one in self.events if isinstance(one, ev.SettingChanged)]
 
     def _tell(self, event: type[ev.Event], **fields: Any) -> None:
@@ -145,14 +145,16 @@ async def test_the_tuner_gets_to_the_peak() -> None:
 
 
 @pytest.mark.asyncio
-async def test_every_change_is_told_with_what_the_epoch_before_gave() -> None:
+async def test_every_change_is_reported_with_what_the_epoch_before_gave() -> None:
     ran = await Ran(nelder_mead(), peak, 300.0).run()
     settings = [one.setting for one in ran.epochs]
     changes = [n for n, (a, b) in enumerate(itertools.pairwise(settings)) if a != b]
-    told = ran.told[: len(changes)]
-    assert [one.epoch for one in told] == [ran.epochs[n].number for n in changes]
-    assert [(one.old, one.new) for one in told] == [(settings[n], settings[n + 1]) for n in changes]
-    for one, n in zip(told, changes, strict=True):
+    changes_reported = ran.changes_reported[: len(changes)]
+    assert [one.epoch for one in changes_reported] == [ran.epochs[n].number for n in changes]
+    assert [(one.old, one.new) for one in changes_reported] == [
+        (settings[n], settings[n + 1]) for n in changes
+    ]
+    for one, n in zip(changes_reported, changes, strict=True):
         result = ran.epochs[n].outcome
         assert isinstance(result, Measurement)
         assert one.throughput_bps == result.throughput_bps
@@ -177,14 +179,14 @@ async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
 @pytest.mark.asyncio
 async def test_at_most_half_of_an_epoch_is_left_out() -> None:
     ran = await Ran(nelder_mead(), peak, 60.0).run(epoch_s=1.0)
-    assert ran.told
+    assert ran.changes_reported
     for one in ran.epochs:
         assert isinstance(one.outcome, Measurement)
         assert one.outcome.intervals[-1].end_s >= 0.5 - 1e-6
 
 
 @pytest.mark.asyncio
-async def test_a_failed_epoch_is_told_as_one() -> None:
+async def test_a_failed_epoch_is_reported_as_one() -> None:
     """Too many clients, and nothing moves: the tuner goes elsewhere."""
 
     def choked(clients: int, streams: float) -> float:
@@ -195,7 +197,7 @@ async def test_a_failed_epoch_is_told_as_one() -> None:
     assert failed
     assert all(int(one.setting["concurrency"]) > 8 for one in failed)
     assert 1 < ran.group.concurrency <= 8
-    [first] = [one for one in ran.told if one.epoch == failed[0].number]
+    [first] = [one for one in ran.changes_reported if one.epoch == failed[0].number]
     assert first.throughput_bps == 0
 
 
@@ -213,10 +215,10 @@ async def test_a_method_that_ends_leaves_its_best() -> None:
         return epoch.outcome.throughput_bps
 
     assert ran.epochs[-1].setting == max(ran.epochs, key=rate).setting
-    assert ran.told[-1].reason.endswith("it keeps the best setting and watches")
+    assert ran.changes_reported[-1].reason.endswith("it keeps the best setting and watches")
 
 
-class Told:
+class Reported:
     """A tuner that only listens."""
 
     def __init__(self) -> None:
@@ -230,15 +232,15 @@ class Told:
 
 @pytest.mark.asyncio
 async def test_the_last_epoch_is_not_told() -> None:
-    tuner = Told()
+    tuner = Reported()
     ran = await Ran(tuner, peak, 35.0).run()
     assert len(tuner.outcomes) == len(ran.epochs) == 3
-    assert ran.told == []
+    assert ran.changes_reported == []
 
 
 @pytest.mark.asyncio
 async def test_nor_is_one_in_which_the_work_runs_out() -> None:
-    tuner = Told()
+    tuner = Reported()
     ran = Ran(tuner, peak, 35.0)
     [file] = ran.group.files
     all_of_it = Batch((Part(file, 0, file.size_bytes),))
@@ -248,7 +250,7 @@ async def test_nor_is_one_in_which_the_work_runs_out() -> None:
 
 
 @pytest.mark.asyncio
-async def test_every_epoch_is_told() -> None:
+async def test_every_epoch_is_reported() -> None:
     ran = await Ran(nelder_mead(), peak, 100.0).run()
     ended = [one for one in ran.events if isinstance(one, ev.EpochEnded)]
     assert [(one.epoch, one.setting) for one in ended] == [
@@ -280,7 +282,7 @@ async def test_restarting_ends_all_clients_before_each_epoch() -> None:
     assert not set.intersection(*begun[:2])
 
 
-class Faulty(Told):
+class Faulty(Reported):
     """A method with a mistake in it."""
 
     def tell(self, outcome: Outcome) -> str:
@@ -309,7 +311,7 @@ async def test_a_mistake_of_the_method_does_not_end_the_transfer() -> None:
     assert "ZeroDivisionError: float division by zero" in notice.message
 
 
-class Ladder(Told):
+class Ladder(Reported):
     """One file more at a time after each epoch, and back to two where one failed."""
 
     def tell(self, outcome: Outcome) -> str:
@@ -351,7 +353,7 @@ async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None
 
 @pytest.mark.asyncio
 async def test_there_is_no_recourse_from_the_first_setting() -> None:
-    ran = Ran(Told(), peak, 35.0)
+    ran = Ran(Reported(), peak, 35.0)
     refused: list[bool] = []
 
     class Stuck(Wheel):

@@ -12,17 +12,17 @@ from advisor.models.harp.optimiser import SampleTransfer, optimise
 from tests.unit.models.harp.worlds import BOX, DAY_S, WAN, hill, sweep
 
 
-def told(past: list[PastTransfer], sample: SampleTransfer | None = None) -> Evidence:
+def evidence_for(past: list[PastTransfer], sample: SampleTransfer | None = None) -> Evidence:
     history = History.of(past)
     found = optimise(WAN, sample, history, BOX)
     return evidence_of(WAN, sample, history, found)
 
 
-def test_groups_are_told_with_their_say_and_their_surfaces() -> None:
+def test_groups_are_reported_with_their_say_and_their_surfaces() -> None:
     quiet = sweep(hill((8, 4, 2), 8e9), when_s=0.0)
     busy = sweep(hill((24, 16, 2), 2e9), when_s=5 * DAY_S)
     sample = SampleTransfer(levels=Levels(concurrency=2, parallelism=2), throughput_bps=1.9e9)
-    evidence = told(quiet + busy, sample)
+    evidence = evidence_for(quiet + busy, sample)
     assert (evidence.known, evidence.similar) == (432, 432)
     assert sum(one.share for one in evidence.groups) == pytest.approx(1)
     first, second = evidence.groups
@@ -41,17 +41,17 @@ def test_groups_are_told_with_their_say_and_their_surfaces() -> None:
 
 
 def test_it_travels_as_json() -> None:
-    evidence = told(sweep(hill((8, 4, 2), 8e9)))
+    evidence = evidence_for(sweep(hill((8, 4, 2), 8e9)))
     assert msgspec.json.decode(msgspec.json.encode(evidence), type=Evidence) == evidence
 
 
-def test_groups_left_out_are_told_with_the_reason() -> None:
+def test_groups_left_out_are_reported_with_the_reason() -> None:
     rng = np.random.default_rng(1)
     noise = [
         msgspec.structs.replace(one, throughput_bps=float(rng.uniform(1e8, 9e9)))
         for one in sweep(hill((8, 4, 2), 8e9), when_s=9 * DAY_S)
     ]
-    [out] = told(sweep(hill((8, 4, 2), 8e9)) + noise).left_out
+    [out] = evidence_for(sweep(hill((8, 4, 2), 8e9)) + noise).left_out
     assert out.transfers == 216
     assert out.began_s == 9 * DAY_S
     assert "R²" in out.reason
@@ -64,7 +64,7 @@ def test_unknown_figures_stay_unknown_and_many_groups_are_not_all_drawn() -> Non
         for day in range(8)
         for one in sweep(hill((8, 4, 2), 8e9), conditions, when_s=2 * day * DAY_S)
     ]
-    evidence = told(past)
+    evidence = evidence_for(past)
     assert evidence.groups[0].conditions.rtt_s is None
     assert evidence.groups[0].conditions.file_count is None
     assert len(evidence.groups) == 8

@@ -67,7 +67,7 @@ def test_figures_and_levels_the_history_does_not_tell_are_not_made_up() -> None:
     assert found.throughput_bps == pytest.approx(5e9, rel=0.1)
 
 
-def test_too_little_to_learn_from_is_told() -> None:
+def test_too_little_to_learn_from_is_reported() -> None:
     few = sweep(hill((16, 8, 4), 5e9))[: LEAST_ENTRIES - 1]
     with pytest.raises(ValueError, match=f"needs {LEAST_ENTRIES} past transfers and there are 19"):
         answer(few, 1e9)

@@ -70,7 +70,7 @@ def test_the_least_gain_is_that_for_which_this_size_is_the_least(
     assert found.least_gain(found.least_bytes) == pytest.approx(speed_up / 100)
 
 
-def test_a_transfer_shorter_than_its_sample_is_told_so() -> None:
+def test_a_transfer_shorter_than_its_sample_is_reported_so() -> None:
     found = pay_off(50, 10)
     assert found.least_gain(1 * GB) == math.inf
     assert "cannot pay off" in found.sentence(1 * GB)

@@ -7,7 +7,7 @@ from advisor.domain.orders import Order
 ModelT = TypeVar("ModelT")
 
 
-class ToldRun(Generic[ModelT]):
+class RecordedRun(Generic[ModelT]):
     """As the screens see one; `orders` are those that it was given."""
 
     def __init__(self, model: ModelT, *, is_running: bool) -> None:
