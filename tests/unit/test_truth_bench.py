@@ -1,5 +1,6 @@
 """The bench's paths, what it runs on them, and its figures from made-up results."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -175,6 +176,25 @@ def test_the_best_of_the_sweep_is_repeated_where_it_was_ahead() -> None:
     assert ran.count(best) == 2
     ran, _ = ran_on(QUIET, lambda streams: -streams, ("tcp", four | {"streams": 1}))
     assert ran.count(best) == 1
+
+
+def test_after_any_parts_all_of_the_machine_is_free_again() -> None:
+    """A total of what is free is 0.9999999999999999 here, and the bench waits forever."""
+    capacity, ended = Capacity(), threading.Event()
+    parts = {weight: contextlib.ExitStack() for weight in (0.03, 0.06, 0.1)}
+    for weight in (0.03, 0.06):
+        parts[weight].enter_context(capacity.taken(weight))
+    parts[0.03].close()
+    parts[0.1].enter_context(capacity.taken(0.1))
+    parts[0.06].close()
+    parts[0.1].close()
+
+    def all_of_it() -> None:
+        with capacity.taken(1.0):
+            ended.set()
+
+    threading.Thread(target=all_of_it, daemon=True).start()
+    assert ended.wait(30)
 
 
 def test_works_share_the_machine_as_far_as_it_goes() -> None:

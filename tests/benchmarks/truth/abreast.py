@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ class Capacity:
     """What is free of the machine. One waits at a time, so small work does not overtake large."""
 
     def __init__(self) -> None:
-        self._free = 1.0
+        self._taken: list[float] = []
         self._changed = threading.Condition()
         self._turn = threading.Lock()
 
@@ -25,13 +26,14 @@ class Capacity:
         """A part of the machine until the end of the block; 1 and more is all of it."""
         weight = min(weight, 1.0)
         with self._turn, self._changed:
-            self._changed.wait_for(lambda: self._free >= weight)
-            self._free -= weight
+            # Summed each time: a running total is off by rounding, so all would never be free.
+            self._changed.wait_for(lambda: math.fsum([*self._taken, weight]) <= 1)
+            self._taken.append(weight)
         try:
             yield
         finally:
             with self._changed:
-                self._free += weight
+                self._taken.remove(weight)
                 self._changed.notify_all()
 
 
