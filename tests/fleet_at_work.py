@@ -163,13 +163,13 @@ class AtWork:
 
     def start(self, at_once: int = 4, user: str = "alice") -> subprocess.Popen[bytes]:
         words = [self.database.address(user), str(self.prepared.folder), str(at_once)]
-        with (self.prepared.folder / "told").open("ab") as log_text:
+        with (self.prepared.folder / "told").open("ab") as log:
             self._workers.append(
                 subprocess.Popen(
                     [sys.executable, "-m", "tests.fleet_at_work", *words],
                     cwd=_ROOT,
                     stdin=subprocess.DEVNULL,
-                    stderr=log_text,
+                    stderr=log,
                 )
             )
         return self._workers[-1]

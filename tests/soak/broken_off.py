@@ -283,8 +283,8 @@ class BrokenOff:
         outcome.received_bytes = received
         if max(received, outcome.reported_bytes) > most_bytes:
             self._wrong(
-                f"{outcome.told_bytes} bytes were sent and {received} received; {most_bytes} with "
-                "all that was under way"
+                f"{outcome.reported_bytes} bytes were sent and {received} received; {most_bytes} "
+                "with all that was under way"
             )
 
     def _wrong(self, what: str) -> None:

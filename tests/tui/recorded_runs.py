@@ -1,4 +1,4 @@
-"""Runs that were told, in place of running ones."""
+"""Recorded runs, in place of running ones."""
 
 from typing import Generic, TypeVar
 

@@ -271,6 +271,6 @@ class RecordedShares(RecordedRun[SharesModel]):
         super().__init__(SharesModel(events), is_running=is_running)
 
 
-def run_in(app: AdvisorApp, told: RecordedShares) -> RecordedShares:
-    app.shares = cast(LiveShares, told)
-    return told
+def run_in(app: AdvisorApp, run: RecordedShares) -> RecordedShares:
+    app.shares = cast(LiveShares, run)
+    return run

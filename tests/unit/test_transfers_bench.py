@@ -403,7 +403,7 @@ def test_a_transfer_that_ends_by_itself_does_not_count(tmp_path: Path) -> None:
 def test_one_that_prints_no_events_counts_from_its_start(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"]
     began_s = time.monotonic()
-    seen = Watch(argv, tmp_path, 1.0, more={}, is_told=False).run()
+    seen = Watch(argv, tmp_path, 1.0, more={}, prints_events=False).run()
     assert seen.trouble == ""
     assert seen.looks[0] == Look(0.0, 0)
     assert time.monotonic() - began_s >= 1.0

@@ -31,7 +31,9 @@ class FiveHosts(LoadedLab):
         super().__enter__()
         try:
             for host, rate_bps in RATES_BPS.items():
-                self._told("set", self.name, "--host", host, "--rate", f"{rate_bps / 1e6:g}Mbit")
+                self._lab_command(
+                    "set", self.name, "--host", host, "--rate", f"{rate_bps / 1e6:g}Mbit"
+                )
         except BaseException:
             self.__exit__()
             raise

@@ -34,7 +34,7 @@ class LoadedLab(Lab):
         try:
             for host in ("source", *self.hosts):
                 words = ["sh", "-c", f"echo {CONGESTION} > {_KERNELS}"]
-                self._told("exec", self.name, "--host", host, "--", *words)
+                self._lab_command("exec", self.name, "--host", host, "--", *words)
         except BaseException:
             self.__exit__()
             raise
@@ -47,7 +47,7 @@ class LoadedLab(Lab):
     def put(self, load: Load) -> None:
         """Replace the present load by this one."""
         transfers, compute = str(load.transfers), str(load.compute)
-        self._told("load", self.name, "--transfers", transfers, "--compute", compute)
+        self._lab_command("load", self.name, "--transfers", transfers, "--compute", compute)
 
     def endpoint_of(self, host: str) -> str:
         """As a destination on the command line."""

@@ -105,8 +105,8 @@ class _Bench:
         self._begin(f"{task.condition}: {task.contestant}", first)
         turn = (self._plan.turn_s, lambda: self._put(then[0])) if then else None
         argv = self._argv(FAR, task.contestant, best, task.number)
-        is_told = task.contestant != PLAIN
-        watch = self._watch(FAR, argv, task.seconds, turn=turn, is_told=is_told)
+        prints_events = task.contestant != PLAIN
+        watch = self._watch(FAR, argv, task.seconds, turn=turn, prints_events=prints_events)
         run = self._run_of(task, watch.run(), setting=best if task.contestant == BEST else "")
         self._keep(task, [run])
 
@@ -179,7 +179,13 @@ class _Bench:
         return argv + option_words(contestant, best)
 
     def _watch(
-        self, host: str, argv: list[str], seconds: float, *, turn: Turn = None, is_told: bool = True
+        self,
+        host: str,
+        argv: list[str],
+        seconds: float,
+        *,
+        turn: Turn = None,
+        prints_events: bool = True,
     ) -> Watch:
         # Nothing is learnt from one run for the next.
         home = self._place / host
@@ -188,7 +194,7 @@ class _Bench:
         more = {"XDG_DATA_HOME": str(home), "XDG_STATE_HOME": str(home)}
         more["ADVISOR_PLUGINS"] = str(_PLUGINS)
         target = self._lab.target(host)
-        return Watch(argv, target, seconds, more=more, turn=turn, is_told=is_told)
+        return Watch(argv, target, seconds, more=more, turn=turn, prints_events=prints_events)
 
     def _run_of(self, task: Task, seen: Seen, *, setting: str = "", host: str = "") -> Run:
         return Run(

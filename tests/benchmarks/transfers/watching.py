@@ -74,8 +74,8 @@ class Seen:
 class Watch:
     """Runs a command, of `advisor transfer --json` or any that moves files, for `seconds`.
 
-    `turn`: what to do after so many seconds of it. `is_told`: whether it prints events; the time of
-    one that does not counts from its start.
+    `turn`: what to do after so many seconds of it. `prints_events`: the time of one that does not
+    print them counts from its start.
     """
 
     def __init__(
@@ -86,15 +86,15 @@ class Watch:
         *,
         more: dict[str, str],
         turn: Turn = None,
-        is_told: bool = True,
+        prints_events: bool = True,
     ) -> None:
         self._argv = argv
         self._target = target
         self._seconds = seconds
         self._environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
         self._turn = turn
-        self._told = Reported()
-        self._is_told = is_told
+        self._reported = Reported()
+        self._prints_events = prints_events
 
     def run(self) -> Seen:
         """To its end, which comes by SIGINT."""
@@ -106,7 +106,7 @@ class Watch:
             _end(child)
             reader.join(_END_S)
             trouble = self._trouble(words) if ended_early or not looks else ""
-        return Seen(self._told, looks, turned_s, trouble)
+        return Seen(self._reported, looks, turned_s, trouble)
 
     @contextlib.contextmanager
     def _child(self, words: IO[str]) -> Iterator[subprocess.Popen[str]]:
@@ -121,8 +121,8 @@ class Watch:
             cwd=ROOT,
             start_new_session=True,
         )
-        if not self._is_told:
-            self._told.began_s = time.monotonic()
+        if not self._prints_events:
+            self._reported.began_s = time.monotonic()
         try:
             yield child
         finally:
@@ -135,13 +135,13 @@ class Watch:
     def _read(self, child: subprocess.Popen[str]) -> None:
         assert child.stdout
         for line in child.stdout:
-            if self._is_told:
-                self._told.take(msgspec.json.decode(line, type=ev.AnyEvent))
+            if self._prints_events:
+                self._reported.take(msgspec.json.decode(line, type=ev.AnyEvent))
 
     def _look_on(self, child: subprocess.Popen[str]) -> tuple[list[Look], float | None]:
         """Until its time is up or it ends."""
         deadline_s = time.monotonic() + _BEGIN_S
-        while (began_s := self._told.began_s) is None:
+        while (began_s := self._reported.began_s) is None:
             if child.poll() is not None or time.monotonic() > deadline_s:
                 return [], None
             time.sleep(0.02)
@@ -163,7 +163,9 @@ class Watch:
     def _trouble(self, words: IO[str]) -> str:
         words.seek(0)
         lines = words.read().strip().splitlines()
-        return self._told.gave_up or (lines[-1] if lines else "it ended early and printed nothing")
+        return self._reported.gave_up or (
+            lines[-1] if lines else "it ended early and printed nothing"
+        )
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -84,9 +84,9 @@ class Lab:
         self._name = name
 
     def __enter__(self) -> Lab:
-        self._lab("down", self._name, may_fail=True)
+        self._lab_command("down", self._name, may_fail=True)
         try:
-            self._lab("up", self._name, *self._case.options, "--seed", str(self._seed))
+            self._lab_command("up", self._name, *self._case.options, "--seed", str(self._seed))
             self._say_congestion()
         except BaseException:
             self.__exit__()
@@ -94,13 +94,13 @@ class Lab:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._lab("down", self._name, may_fail=True)
+        self._lab_command("down", self._name, may_fail=True)
 
     @property
     def endpoint(self) -> str:
         return f"lab:{self._name}"
 
-    def _lab(self, *words: str, may_fail: bool = False) -> str:
+    def _lab_command(self, *words: str, may_fail: bool = False) -> str:
         done = _advisor(self._folder, "lab", *words)
         if done.returncode and not may_fail:
             raise Trouble(f"advisor lab {shlex.join(words)}: {done.stderr.strip()}")
@@ -117,12 +117,12 @@ class Lab:
         said = self._folder / f"congestion-{self._name}"
         said.write_text(self._case.congestion + "\n")
         for host in ("source", "far"):
-            self._lab(
+            self._lab_command(
                 "exec", self._name, "--host", host, "--", "mount", "--bind", str(said), _CONTROL
             )
 
     def _status(self) -> dict[str, Any]:
-        status: dict[str, Any] = json.loads(self._lab("status", self._name, "--json"))
+        status: dict[str, Any] = json.loads(self._lab_command("status", self._name, "--json"))
         return status
 
     @property
@@ -154,7 +154,9 @@ class Lab:
     def load(self, on: bool, settle_s: float = 3.0) -> None:
         """Switch the case's external load, where it has one, and let it settle."""
         if self._case.load_streams:
-            self._lab("load", self._name, "--transfers", str(self._case.load_streams if on else 0))
+            self._lab_command(
+                "load", self._name, "--transfers", str(self._case.load_streams if on else 0)
+            )
             time.sleep(settle_s)
 
     @contextlib.contextmanager
