@@ -58,16 +58,11 @@ class PortWatch:
 
         To be called again and again: foreign code may replace its listening socket.
         """
-        listens = False
-        for _, sock in self._sockets():
-            if not is_listening(sock):
-                continue
-            listens = True
-            inode = os.fstat(sock.fileno()).st_ino
-            if inode not in self._prepared:
+        for inode, sock in self._sockets():
+            if is_listening(sock):
                 self._prepare(sock)
                 self._prepared.add(inode)
-        return listens
+        return any(inode in self._prepared for _, inode in _descriptors())
 
     def _prepare(self, listener: socket.socket) -> None:
         try:
@@ -105,7 +100,7 @@ class PortWatch:
 
     def close_port(self) -> None:
         """Stop listening, unnoticed by the foreign code: to it, nobody comes any more."""
-        for descriptor in _descriptors():
+        for descriptor, _ in _descriptors():
             with contextlib.suppress(OSError):
                 with borrowed(descriptor) as sock:
                     ours = self._is_here(sock) and is_listening(sock)
@@ -116,23 +111,30 @@ class PortWatch:
                     os.close(silent)
 
     def _sockets(self) -> Iterator[tuple[int, socket.socket]]:
-        """Inode and a borrowed socket, for each on the port."""
-        for descriptor in _descriptors():
+        """Inode and a borrowed socket, for each on the port but the known listening ones.
+
+        Those are never borrowed twice: foreign code that closes one to listen again at the same
+        port would find it in use for as long as it is borrowed.
+        """
+        for descriptor, inode in _descriptors():
+            if inode in self._prepared:
+                continue
             with contextlib.suppress(OSError), borrowed(descriptor) as sock:
                 if self._is_here(sock):
-                    yield os.fstat(sock.fileno()).st_ino, sock
+                    yield inode, sock
 
     def _is_here(self, sock: socket.socket) -> bool:
         return is_tcp(sock) and sock.getsockname()[1] == self._port
 
 
-def _descriptors() -> Iterator[int]:
-    """The open sockets of this process, without opening a descriptor."""
+def _descriptors() -> Iterator[tuple[int, int]]:
+    """The open sockets of this process and their inodes, without opening a descriptor."""
     descriptor, gap = 0, 0
     while gap < _GAP:
         try:
-            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-                yield descriptor
+            found = os.fstat(descriptor)
+            if stat.S_ISSOCK(found.st_mode):
+                yield descriptor, found.st_ino
             gap = 0
         except OSError:
             gap += 1

@@ -5,16 +5,19 @@ tests, whoever runs them: root does without CAP_NET_ADMIN.
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
 import socket
+import stat
 import struct
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -22,12 +25,15 @@ import pytest
 
 from advisor import registry
 from advisor.api.transport import ReceiveOrder, SendOrder
+from advisor.hosts.own_sockets import is_listening, is_tcp
 from advisor.probing.child import Task
 from tests.line_reader import LineReader
 
 LONG_S: Final = 30.0
 TOKEN: Final = "5" * 32
 STRANGER: Final = "127.0.0.9"
+_C: Final = ctypes.CDLL(None)
+_PIDFD_GETFD: Final = 438  # The same number on every architecture.
 RESET: Final = struct.pack("ii", 1, 0)
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "tcp": {"streams": 4, "buffer_bytes": 0},
@@ -243,6 +249,38 @@ def _is_refused(port: int) -> bool:
     except ConnectionError:
         pass  # It was let in, and is out again.
     return False
+
+
+def test_the_peer_is_measured_though_the_port_is_held_while_it_is_opened_again() -> None:
+    """libiperf closes its port to open it with other buffers; it stays open for who shares it."""
+    setting = SETTINGS["tcp, buffers"]
+    with _receiving("tcp", setting) as (receiver, port):
+        held = _shared_listener(receiver.process.pid, port)
+        with _sending("tcp", setting, port):
+            time.sleep(0.5)
+            held.close()
+            first = receiver.report("sample")
+            last = receiver.report("sample")
+            assert last["total_bytes"] > first["total_bytes"] > 0
+
+
+def _shared_listener(pid: int, port: int) -> socket.socket:
+    """The listening socket of another process, open here as well."""
+    process = os.pidfd_open(pid)
+    try:
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            descriptor = _C.syscall(_PIDFD_GETFD, process, int(entry.name), 0)
+            assert descriptor >= 0, "pidfd_getfd is not allowed"
+            if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                continue
+            shared = socket.socket(fileno=descriptor)
+            if is_tcp(shared) and is_listening(shared) and shared.getsockname()[1] == port:
+                return shared
+            shared.close()
+    finally:
+        os.close(process)
+    raise AssertionError(f"process {pid} does not listen on port {port}")
 
 
 def test_the_port_is_open_at_the_address_of_the_peer_only() -> None:

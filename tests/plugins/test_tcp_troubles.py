@@ -15,6 +15,7 @@ from plugins.transports.tcp_iperf3.libiperf import kind_of
         ("unable to initialize stream: Transport endpoint is not connected", FailureKind.RESET),
         ("control socket has closed unexpectedly", FailureKind.PEER_GONE),
         ("unable to connect to server: Connection refused", FailureKind.REFUSED),
+        ("unable to start stream listener: Address already in use", FailureKind.BUSY),
         ("unable to set/reset IPV6_V6ONLY: ", FailureKind.CRASHED),
     ],
 )

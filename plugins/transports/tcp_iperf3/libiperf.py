@@ -11,6 +11,8 @@ from advisor.api.values import FailureKind
 _MEANINGS: Final = (
     ("connection refused", FailureKind.REFUSED),
     ("busy", FailureKind.BUSY),
+    # A server given a buffer size closes its port, and listens again at the same one.
+    ("address already in use", FailureKind.BUSY),
     ("buffer size", FailureKind.REJECTED_SETTING),
     ("congestion", FailureKind.REJECTED_SETTING),
     ("timed out", FailureKind.TIMED_OUT),

@@ -22,6 +22,7 @@ from .libiperf import Library, kind_of
 from .sampling import Sampler
 
 _PORT_TRIES: Final = 20
+_PORT_PAUSE_S: Final = 0.05
 _LISTEN_S: Final = 5.0
 _LOOK_EVERY_S: Final = 0.003
 _SILENCE_S: Final = 3.0
@@ -105,6 +106,10 @@ class _Receiver:
         guard.over.set()
         guard.join()
         self._is_ready = self._is_ready or guard.listened
+        if not library.could_listen and self._is_ready:
+            # The peer knows this port and no other; who holds it may leave it again.
+            time.sleep(_PORT_PAUSE_S)
+            return None
         is_hopeless = not library.could_listen or kind_of(trouble) is FailureKind.REJECTED_SETTING
         return trouble if is_hopeless else None
 
