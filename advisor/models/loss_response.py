@@ -143,27 +143,19 @@ def losses_seen(
     )
 
 
-def long_run(
-    losses: LossesSeen, rtt_s: float, highest_bps: float, mean_bps: float
-) -> LongRun | None:
-    """What the losses of a probe allow; None without losses, and where the path is filled.
+def long_run(losses: LossesSeen, rtt_s: float, highest_bps: float) -> LongRun | None:
+    """What the losses of a probe allow; None where none of them shows the path's own.
 
-    `highest_bps`, `mean_bps`: the highest rate, and the mean since start-up.
+    `highest_bps`: the highest rate since start-up.
     """
-    if not losses.all_cuts:
+    if not losses.cuts or not losses.segments:
         return None
-    if losses.cuts and losses.segments:
-        # Jeffreys' estimate of a Poisson rate; its logarithm's error is about 1 / sqrt(cuts + 1/2).
-        loss = min(1.0, (losses.cuts + 0.5) / losses.segments)
-        allowed = allowed_at(loss, losses, rtt_s, highest_bps)
-        power = _CONTROLS[losses.congestion].power
-        error = math.hypot(allowed.error, power / math.sqrt(losses.cuts + 0.5))
-        return msgspec.structs.replace(allowed, error=error)
-    if mean_bps >= _BELOW * highest_bps:
-        return None
-    # Nothing holds the windows down: they grow until they fill the path and are cut again.
-    full_bps = highest_bps * (1 + _CONTROLS[losses.congestion].kept) / 2
-    return LongRun(rate_bps=full_bps, error=_FORMULA_ERROR, memory=1.0)
+    # Jeffreys' estimate of a Poisson rate; its logarithm's error is about 1 / sqrt(cuts + 1/2).
+    loss = min(1.0, (losses.cuts + 0.5) / losses.segments)
+    allowed = allowed_at(loss, losses, rtt_s, highest_bps)
+    power = _CONTROLS[losses.congestion].power
+    error = math.hypot(allowed.error, power / math.sqrt(losses.cuts + 0.5))
+    return msgspec.structs.replace(allowed, error=error)
 
 
 def allowed_at(loss: float, probe: LossesSeen, rtt_s: float, highest_bps: float) -> LongRun:

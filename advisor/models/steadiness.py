@@ -327,7 +327,7 @@ def _allowed(
     if losses is None:
         return None
     cycles = after_overflow(reports, losses, rtt_s, peak_bps, highest_bps, mean_bps)
-    return cycles or long_run(losses, rtt_s, highest_bps, mean_bps)
+    return cycles or long_run(losses, rtt_s, highest_bps)
 
 
 def _losses(

@@ -127,6 +127,27 @@ def test_a_sawtooth_at_capacity_is_no_loss_to_answer() -> None:
     assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
 
 
+def test_a_burst_before_the_flows_of_others_answer_is_not_expected_again() -> None:
+    """The windows that they cut again and again do not grow back to it."""
+    state = transfer("cubic", 2, 0.02, 0.0, 1)[0][1].state
+    assert state is not None
+    intervals, reports, sent = [], [], 0
+    for n in range(20):
+        received_bytes = 1_250_000 if n < 5 else 312_500  # 100 Mbit/s, then 25
+        sent += received_bytes // SEGMENT_BYTES
+        cuts = n // 3
+        # The queue that the others fill: the RTT is lower only before it was full.
+        rtt_s = 0.02 if n == 0 else 0.03
+        at_s = (n + 1) / 10
+        interval = Interval(start_s=n / 10, end_s=at_s, received_bytes=received_bytes)
+        seen = msgspec.structs.replace(_with(state, cuts, sent), starting=0)
+        intervals.append(interval)
+        reports.append(SenderReport(t_s=at_s, retransmits=cuts, rtt_s=rtt_s, state=seen))
+    part = steady_part(intervals, probe_length(0.02), reports=reports)
+    assert part.throughput_bps == pytest.approx(25e6, rel=0.05)
+    assert not part.predicted
+
+
 def test_bbr_s_cycles_are_steady_however_much_is_lost() -> None:
     part, seconds, true_bps = probed(list(bbr_rounds(5e8, 0.183, 600, seed=3)), 0.183)
     assert part.settled
@@ -153,7 +174,7 @@ def test_the_long_run_is_that_of_the_formulas(
     losses = losses_seen(reports, lambda _: 1e9, rtt_s, 0.5, 1e12)
     assert losses is not None
     assert (losses.cuts, losses.segments) == (199, 199_500_000)
-    allowed = long_run(losses, rtt_s, 1e12, 1e9)
+    allowed = long_run(losses, rtt_s, 1e12)
     assert allowed is not None
     expected_bps = expected_segments * SEGMENT_BYTES * 8 / rtt_s
     assert allowed.rate_bps == pytest.approx(expected_bps, rel=0.01)
@@ -255,7 +276,7 @@ def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> N
     # The first report has no earlier one to be compared with.
     assert reports[-1].state is not None
     assert 0 < losses.segments + losses.full_segments < reports[-1].state.sent_segments
-    assert long_run(losses, 0.1, 1e9, 1e9) is None
+    assert long_run(losses, 0.1, 1e9) is None
     assert losses_seen([], lambda _: 1e9, 0.1, 0.5, 1e9) is None
     bbr = [report for _, report in bbr_rounds(5e8, 0.1, 40, seed=1)]
     assert losses_seen(bbr, lambda _: 1e8, 0.1, 0.5, 1e9) is None
