@@ -161,6 +161,29 @@ def test_a_sweep_is_whole_where_others_may_change_the_rate() -> None:
     assert len(set(swept)) == 9
 
 
+def failing_with(streams: int) -> Callable[[int], float]:
+    def bps(number: int) -> float:
+        if number == streams:
+            raise Trouble("iperf3 took over 98 s")
+        return 0.95 * LOADED.full_bps
+
+    return bps
+
+
+def test_a_setting_with_which_iperf3_does_not_end_is_left_out_of_a_sweep() -> None:
+    ran, swept = ran_on(LOADED, failing_with(25))
+    assert len(set(swept)) == 8
+    assert set(ran) == {*swept, next(key for key in ran if "streams=25" in key)}
+
+
+def test_without_its_default_or_what_was_advised_a_path_is_not_complete() -> None:
+    with pytest.raises(Trouble):
+        ran_on(LOADED, failing_with(1))
+    many = {"streams": 25, "buffer_bytes": 0, "congestion": LOADED.case.control}
+    with pytest.raises(Trouble):
+        ran_on(LOADED, failing_with(25), ("tcp", many))
+
+
 def test_udt_runs_where_tcp_leaves_it_room() -> None:
     ran, swept = ran_on(QUIET, lambda streams: 0.85 * QUIET.full_bps)
     assert len(swept) == 9

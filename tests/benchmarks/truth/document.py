@@ -52,7 +52,7 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
             filled(
                 "which resumes after an interruption. The paths are those of `advisor lab`, drawn "
                 "at random by their numbers: RTT 0.4 to 366 ms, 50 Mbit/s to the rate given, loss "
-                "0 to 1e-3, queues of 0.1 to 2 BDP, loads of others, limits of autotuning, MTU "
+                "0 to 1e-3, queues of 0.1 to 2 BDP, cross traffic, limits of autotuning, MTU "
                 "1500 or 9000, cubic, reno or bbr; and some with a name. After the sessions, the "
                 "advised settings, the default and a sweep of nine settings of TCP are run for "
                 "long: TCP by `iperf3` from a shell, because the lines of file transfer tools can "
@@ -66,11 +66,12 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 'does that. "before" is an earlier version, on the same labs.'
             ),
             filled(
-                "Where others use the path, the nine settings are run in random order. Where "
-                f"nobody does, the sweep ends at a setting that reaches {FULL:.0%} of what the "
+                "Beside cross traffic the nine settings are run in random order. Without it "
+                f"the sweep ends at a setting that reaches {FULL:.0%} of what the "
                 "path can carry, since no other could be better by more than the rest. The advised "
                 "setting is run twice, and so is the best of the sweep where it was ahead of it, "
-                "since the best of single runs is one that was lucky. UDT is run for long where "
+                "since the best of single runs is one that was lucky. A setting with which iperf3 "
+                "does not end is left out of the sweep. UDT is run for long where "
                 f"TCP leaves it more than {DIFFERENT:.0%} to gain, and where it was advised: only "
                 "there can the choice of TCP be wrong. A session has the machine alone; for long "
                 f"runs up to {ABREAST} slow paths share it."
