@@ -7,7 +7,7 @@ _T = TypeVar("_T")
 
 
 def measured_until(holds: Callable[[_T], bool], measure: Callable[[], _T], times: int = 4) -> _T:
-    """Measure again where it does not hold, so often at most; all that was measured is told."""
+    """Measure again where it does not hold, so often at most; all that was measured is shown."""
     seen: list[_T] = []
     for _ in range(times):
         seen.append(measure())

@@ -163,7 +163,7 @@ class AtWork:
 
     def start(self, at_once: int = 4, user: str = "alice") -> subprocess.Popen[bytes]:
         words = [self.database.address(user), str(self.prepared.folder), str(at_once)]
-        with (self.prepared.folder / "told").open("ab") as log:
+        with (self.prepared.folder / "reports").open("ab") as log:
             self._workers.append(
                 subprocess.Popen(
                     [sys.executable, "-m", "tests.fleet_at_work", *words],
@@ -180,7 +180,7 @@ class AtWork:
             return found.fetchall()
 
     def log_text(self) -> str:
-        return (self.prepared.folder / "told").read_text()
+        return (self.prepared.folder / "reports").read_text()
 
     def close(self) -> None:
         for worker in self._workers:

@@ -4,7 +4,7 @@
 
 FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when it has run for so long, and
 nothing more if its standard input ends before. FOLDER/log has a line for each begin and end. If it
-cannot be told from a session, neither can what a worker does with it.
+cannot be distinguished from a session, neither can what a worker does with it.
 """
 
 import os

@@ -164,7 +164,7 @@ class _Transfer:
 
     def run(self, ceiling_s: float) -> SimulatedRun:
         step_s = min(0.02, max(0.01, self._path.rtt_s / 3))
-        now, moved, first, last_s, told = 0.0, 0.0, None, 0.0, 0.0
+        now, moved, first, last_s, reported = 0.0, 0.0, None, 0.0, 0.0
         intervals: list[Interval] = []
         for worker in range(len(self._left)):
             self._begin(worker)
@@ -194,12 +194,12 @@ class _Transfer:
             if first is None and moved > 0:
                 first = last_s = now
             if first is not None and now - last_s >= 0.1:
-                intervals.append(Interval(last_s - first, now - first, round(moved - told)))
-                last_s, told = now, moved
+                intervals.append(Interval(last_s - first, now - first, round(moved - reported)))
+                last_s, reported = now, moved
         closing_s = 2 * self._path.rtt_s
         first = now if first is None else first
-        if moved > told and now > last_s:
-            intervals.append(Interval(last_s - first, now - first, round(moved - told)))
+        if moved > reported and now > last_s:
+            intervals.append(Interval(last_s - first, now - first, round(moved - reported)))
         whole = not self._busy.any()
         return SimulatedRun(
             elapsed_s=now + (closing_s if whole else 0.0),

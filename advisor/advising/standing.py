@@ -57,7 +57,7 @@ _UNSETTLED_ERROR: Final = 0.06
 _LIKELY: Final = 0.5
 _NEAR: Final = 0.05
 _MORE_FLOWS: Final = 1.5
-"""Flows that limit themselves reach so many times the rate if there are so many times as many."""
+"""With this many times as many flows, flows that limit themselves reach as many times the rate."""
 
 _WIDE_CHANCE: Final = 0.5
 """The chance that one flow with the largest buffer is as fast as many with the kernel's own, where

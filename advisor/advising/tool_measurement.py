@@ -48,7 +48,7 @@ def measurement_of(ran: Ran) -> Measurement:
 
 
 def with_moved(ran: Ran, moved_bytes: int) -> Ran:
-    """The run with so many bytes, if it saw fewer: evenly over its time."""
+    """The run with this many bytes, if it saw fewer: evenly over its time."""
     if moved_bytes <= ran.moved_bytes:
         return ran
     seen = ran.intervals or [Interval(0.0, ran.elapsed_s, 0)]

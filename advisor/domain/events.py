@@ -169,7 +169,7 @@ class MethodMoved(Event, frozen=True, kw_only=True, tag="method_moved"):
 
 
 class SpaceMoved(Event, frozen=True, kw_only=True, tag="space_moved"):
-    """The search goes on in other bounds, since the smoothed round-trip time is now `rtt_s`."""
+    """The search continues in other bounds, since the smoothed round-trip time is now `rtt_s`."""
 
     stage: str
     space: Space

@@ -21,7 +21,7 @@ from advisor.hosts.peer_filter import comes_from, only_from
 from advisor.hosts.tcp_info import received_bytes
 
 _GAP: Final = 64
-"""Descriptors are given from below: after so many closed ones there is nothing more of interest."""
+"""Descriptors are given from below: after this many closed ones nothing of interest follows."""
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):

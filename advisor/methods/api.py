@@ -88,7 +88,7 @@ class Constant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Method(Protocol):
-    """A search, as a state machine that never waits: it asks for settings and is told outcomes.
+    """A search, as a state machine that never waits: it asks for settings and receives outcomes.
 
     Calls alternate: `ask`, `tell`, `ask`, `tell` … `ask` returns None once `stop_reason` is set.
     Asking twice without telling returns the same setting.
@@ -166,7 +166,7 @@ class WithWatch(Protocol):
 
 @runtime_checkable
 class WithMovableSpace(Protocol):
-    """A method that can go on in a space with the same parameters and other bounds."""
+    """A method that can continue in a space with the same parameters and other bounds."""
 
     def move_to(self, space: Space) -> None:
         """Search here from now on; what was measured counts as before."""

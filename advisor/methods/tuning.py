@@ -1,7 +1,7 @@
 """Tuners of a running transfer: after each control epoch they choose the setting of the next one.
 
 A control epoch is a period with one setting (Balaprakash et al. 2016, section III.B). Its outcome
-is passed to a tuner. A search method can serve as a tuner, since it is asked and told in turns.
+is passed to a tuner. A search method can serve as one: it gives settings and receives outcomes.
 """
 
 from collections.abc import Callable
@@ -91,8 +91,8 @@ class Searching:
 
     It then watches, and where conditions change, a new search starts from the present setting.
     `make`: makes the method, starting at a setting where one is given. `space`: the method's. What
-    it asks beyond the flows of the space is projected onto them, and the method is told the outcome
-    of the setting that ran.
+    it asks beyond the flows of the space is projected onto them, and the method receives the
+    outcome of the setting that ran.
 
     A setting that was measured in this search is not measured again: the method is answered at
     once, unless it wants a repeat (`WithRepeats`). A wanted repeat forgets all else that was

@@ -24,7 +24,7 @@ class NotLeased(ProblemError):
 
 
 def lots_of(work: Piecework, nodes: int) -> list[tuple[Part, ...]]:
-    """Cut what is left of the work for so many nodes, with the same mix of sizes throughout."""
+    """Cut what is left of the work for this many nodes, with the same mix of sizes throughout."""
     wanted = work.left_bytes // (_LOTS_OF_A_NODE * max(1, nodes))
     wanted = min(_MOST_LOT_BYTES, max(_LEAST_LOT_BYTES, wanted))
     lots = []

@@ -47,7 +47,7 @@ _FLAT: Final = 0.95
 
 _GROWTH_ROUND_TRIPS: Final = 6
 _GROWTH: Final = 1.1
-"""A window that grows by this factor within so many round trips is not at its limit yet."""
+"""A window that grows by this factor within this many round trips is not at its limit yet."""
 
 _WAITED: Final = 0.1
 """The share of the time that streams may wait for the receiver or the buffer and still count as

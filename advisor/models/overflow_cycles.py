@@ -27,7 +27,7 @@ _KEPT: Final = 0.5
 _HORIZON_S: Final = 60.0
 
 _ENOUGH_CYCLES: Final = 2
-"""Over so many the mean is what it will be."""
+"""Over this many the mean is what it will be."""
 
 _MODEL_ERROR: Final = 0.08
 """How far u is from measured means, as a logarithm: recovery takes time, overflows meet more."""

@@ -132,7 +132,7 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
     """The probability of each of `_LOSSES`; what is missing to 1 is that nothing is lost.
 
     Of the cuts of time in which a queue may have been full, any number may be due to the queue: the
-    path itself lost at most so many. That it loses next to nothing shows mostly there.
+    path itself lost at most that many. That it loses next to nothing shows mostly there.
     """
     from scipy.special import pdtr  # Imported late: it takes longer than all the rest.
 
@@ -155,7 +155,7 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 def _is_held_down(probe: _Lossy) -> bool:
     """Whether losses at its start hold a probe down, so that its windows will still grow.
 
-    Any other rate may be limited by something else: the receiver, or the flows of others, which cut
+    Any other rate may be limited by something else: the receiver, or cross traffic, which cut
     the windows again and again. Windows of a few segments show no cuts: their threshold is at its
     minimum.
     """

@@ -39,7 +39,7 @@ class CellChange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether the difference is clear, also among so many."""
+        """Whether the difference is clear, also among this many."""
         return self.adjusted_p is not None and self.adjusted_p <= FALSE_DISCOVERIES
 
 

@@ -6,7 +6,7 @@ buffer, its congestion control), and together the flows reach at most their shar
 
     R(n) = [(n·r)^-k + (C·n / (n + m))^-k]^(-1/k) · n^-q
 
-- C: the capacity of the path, or of the hosts; m: the flows of others that share it, so that n
+- C: the capacity of the path, or of the hosts; m: the competing flows that share it, so that n
   flows get n / (n + m) of it, the share that equal TCP flows have of a bottleneck;
 - k: how sharp the transition is from flows that limit themselves to a full path;
 - q: how much every further flow costs where many of them disturb each other.
@@ -55,7 +55,7 @@ _EDGES: Final = np.concatenate([np.arange(-0.2, 0.2, 0.01), np.geomspace(0.2, 4.
 _SEEN: Final = np.concatenate([np.arange(-0.3, 0.3, 0.005), np.geomspace(0.3, 4.5, 40)])
 _R_STEP: Final = 0.08
 _R_BEYOND: Final = 1.0
-"""r is considered up to so many nats above what one flow could use: beyond, nothing changes."""
+"""r is considered up to this many nats above what one flow could use: beyond, nothing changes."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

@@ -96,7 +96,7 @@ def crossover(above: Repeats, below: Repeats, seed: int = 0) -> Crossover | None
 
 
 class _Resampled:
-    """The repeats at each RTT as they are, and then resampled so many times: a row for each.
+    """The repeats at each RTT as they are, and then resampled this many times: a row for each.
 
     `counts`: the number of repeats at each RTT. `means`: of each row, at each RTT.
     """

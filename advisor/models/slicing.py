@@ -220,7 +220,7 @@ def _by_name(file: FileEntry) -> str:
 def moved_work(
     parts: Sequence[Part], moved_bytes: float, arrived: Sequence[bool] | None = None
 ) -> Work:
-    """What was moved of a slice when it was stopped after so many bytes.
+    """What was moved of a slice when it was stopped after this many bytes.
 
     `arrived`: which parts are complete, None if they are moved in the slice's order. What was moved
     beyond these counts as the fraction of a file that it is.

@@ -61,7 +61,7 @@ _CYCLE_ROUND_TRIPS: Final = 8
 
 _CERTAINLY: Final = 2.0
 _FEWEST_BEHIND: Final = 3
-"""A probe is behind if it is by so many standard errors, over so many intervals."""
+"""A probe is behind if it is by this many standard errors, over this many intervals."""
 
 
 class ProbeLength(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ from advisor.store.matching import of_this_connection
 from advisor.store.profiles import StoredProfile
 
 _FAILURES_IN_A_ROW: Final = 12
-"""After so many the path or the tool is the cause, not the settings."""
+"""After this many the path or the tool is the cause, not the settings."""
 
 _INTERRUPTED: Final = Problem(
     kind=ProblemKind.STOPPED,

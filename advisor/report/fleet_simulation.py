@@ -108,7 +108,7 @@ def progress(wanted: bool) -> Iterator[Callable[[Progress], None]]:
 
 @contextlib.contextmanager
 def runs_progress(runs: int, wanted: bool) -> Iterator[Callable[[], None]]:
-    """What is called after each of so many runs; a bar on standard error if that is a terminal."""
+    """What is called after each of the runs; a bar on standard error if that is a terminal."""
     if not wanted or not sys.stderr.isatty():
         yield lambda: None
         return

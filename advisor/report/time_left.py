@@ -7,7 +7,7 @@ from advisor.domain.quantities import format_duration
 from advisor.report.plan import left_words
 
 _STEPS_S: Final = ((120.0, 1), (1200.0, 10), (14400.0, 60))
-"""Below so many seconds, an estimate is rounded to so many."""
+"""Below this many seconds, an estimate is rounded to this many."""
 
 _LONGEST_STEP_S: Final = 600
 

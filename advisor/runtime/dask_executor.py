@@ -56,7 +56,7 @@ class DaskExecutor:
     def results(
         self, computation: Computation[Task, Result], tasks: Iterable[Task], *, batch: int = 1
     ) -> Iterator[tuple[Task, Result]]:
-        """See Executor. Batches that have begun go on to their end, and are thrown away."""
+        """See Executor. Batches that have begun run to their end, and are thrown away."""
         sent = (self._send(computation, one) for one in _batches(tasks, batch))
         unfinished = deque(itertools.islice(sent, _UNFINISHED))
         try:

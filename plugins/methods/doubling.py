@@ -1,8 +1,8 @@
 """doubling: a climb for running transfers by doubling and halving, at the least cost.
 
 The searches of the papers explore with large steps: a simplex of steps of eight, a compass of
-eight. A running transfer pays for every epoch at a bad setting. Flows that share a link with those
-of others have their share of it by their number, so that the way up is long where others are many,
+eight. A running transfer pays for every epoch at a bad setting. Flows that share a link with
+competing ones have their share of it by their number: the way up is long where those are many,
 and costs most where it is slow; alone on the link, nothing is gained by any step.
 
 - It starts at Globus's default of concurrency 2 and parallelism 8, or at the given setting.

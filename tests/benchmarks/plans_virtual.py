@@ -44,7 +44,7 @@ from tests.virtual_clock import VirtualClock
 
 CAPACITY_BPS, RTT_S = 500e6, 0.0456
 LOADS: Final = {"light": 0, "medium": 16, "heavy": 80}
-"""Flows of others."""
+"""Competing flows."""
 CHANGES: Final = {
     "light, heavy, light": ((0.0, "light"), (200.0, "heavy"), (800.0, "light")),
     "light to heavy": ((0.0, "light"), (200.0, "heavy")),

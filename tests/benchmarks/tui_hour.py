@@ -32,7 +32,7 @@ def hour() -> list[ev.AnyEvent]:
         decoder.decode(line) for line in gzip.decompress(RECORDING.read_bytes()).splitlines()
     ]
     once = [e for e in recorded if not isinstance(e, ev.AdviceGiven | ev.SessionStarted)]
-    length_s, told, began_s = recorded[-1].at_s, recorded[:1], 0.0
+    length_s, events, began_s = recorded[-1].at_s, recorded[:1], 0.0
     ordinals = max(e.ordinal for e in once if isinstance(e, ev.ProbeEnded))
     round_ = 0
     while began_s < HOUR_S:
@@ -40,9 +40,9 @@ def hour() -> list[ev.AnyEvent]:
             changed: dict[str, Any] = {"at_s": event.at_s + began_s}
             if ordinal := getattr(event, "ordinal", None):
                 changed["ordinal"] = ordinal + round_ * ordinals
-            told.append(msgspec.structs.replace(event, **changed))
+            events.append(msgspec.structs.replace(event, **changed))
         began_s, round_ = began_s + length_s, round_ + 1
-    return told
+    return events
 
 
 async def main() -> None:

@@ -256,7 +256,7 @@ def test_a_transfer_of_hostile_names(folder: Path, tmp_path: Path) -> None:
         *("transfer", "localhost", "--data", str(folder), "--to", str(target)),
         *("--method", "globus-default"),
     )
-    # With or without the tool here, the names are told with escapes.
+    # With or without the tool here, the names are shown with escapes.
     assert done.returncode != 0
 
 

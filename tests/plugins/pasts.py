@@ -48,7 +48,7 @@ def past(peak: int, network: str) -> list[PastTransfer]:
 
 
 def known(*pasts: list[PastTransfer]) -> Knowledge:
-    """What a search of such a transfer is told."""
+    """What a search of such a transfer receives."""
     return Knowledge(
         path=a_path(rtt_s=0.04, bandwidth_bps=10e9),
         bandwidth_bps=10e9,

@@ -68,7 +68,7 @@ def test_of_those_that_are_as_good_it_takes_the_fewest_flows() -> None:
 
 
 def test_where_conditions_changed_it_begins_anew() -> None:
-    """Load of others came in the middle: what was refused under it is tried again."""
+    """Cross traffic came in the middle: what was refused under it is tried again."""
     bounds = counts(concurrency=(2, 4), parallelism=(8, 8))
     method = make("doubling", bounds)
     assert tell(method, 100, 60, 50, 75, 76) == [(2, 8), (4, 8), (2, 8), (4, 8), (4, 8)]

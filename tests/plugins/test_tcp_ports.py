@@ -14,7 +14,7 @@ TAKEN = "unable to start listener for connections: Address already in use"
 
 
 class Channel:
-    """In place of a channel: the troubles that it was told."""
+    """In place of a channel: the troubles that it received."""
 
     def __init__(self) -> None:
         self.troubles: list[tuple[FailureKind, str]] = []

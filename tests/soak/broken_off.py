@@ -33,8 +33,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     """What became of it.
 
     `rounds`: how often all of it was moved: what is complete before all kills are over is removed
-    at the destination, and moved again. `in_flight_bytes`: told to clients of killed runs, and not
-    in the journal then. `retried_bytes`: told again within a run whose server was killed.
+    at the destination, and moved again. `in_flight_bytes`: given to clients of killed runs, and not
+    in the journal then. `retried_bytes`: given again within a run whose server was killed.
     `told_bytes`: to all clients; `received_bytes`: by the server's log. `troubles`: what is wrong.
     """
 
@@ -192,7 +192,7 @@ class BrokenOff:
         return self.outcome.total_bytes
 
     def _account(self, run: AdvisorRun, *, retries: bool) -> None:
-        """What its clients were told, against what the journal had before and has now."""
+        """What its clients were given, against what the journal had before and has now."""
         noted, batches = self._journal.ranges(), run.client_runs.reported()
         reported = [one for batch in batches for one in batch]
         covered = Ranges(reported)

@@ -1,4 +1,4 @@
-"""Wraps globus-url-copy, and records what each run was told to move."""
+"""Wraps globus-url-copy, and records what each run was given to move."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Clients:
     """Those of one run of `advisor`."""
 
     def __init__(self, folder: Path, source: Path, sizes: Mapping[str, int], *, hang: bool) -> None:
-        """`folder`: for what they are told; it is made. `sizes`: of the files by name.
+        """`folder`: for what they are given; it is made. `sizes`: of the files by name.
 
         `hang`: they do nothing, and do not end by themselves.
         """
@@ -76,7 +76,7 @@ class Clients:
         for line in lines:
             match = _ENTRY.fullmatch(line)
             if match is None:
-                raise ValueError(f"a client was told what is no line of a list: {line}")
+                raise ValueError(f"a client was given what is no line of a list: {line}")
             name = str(Path(unquote(match["source"])).relative_to(self._source))
             name = "" if name == "." else name
             begin = int(match["begin"] or 0)

@@ -48,7 +48,7 @@ class Seen(Protocol):
 
     @property
     def is_all_reported(self) -> bool:
-        """Whether clients were told to move all that was missing."""
+        """Whether clients were given all that was missing."""
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ class AdvisorRun:
         kill(found)
 
     def events(self) -> list[dict[str, Any]]:
-        """Those that it told whole."""
+        """Those that it reported whole."""
         return [json.loads(line) for line in _whole_lines(self._out)]
 
     @property
@@ -149,7 +149,7 @@ class AdvisorRun:
 
     @property
     def is_all_reported(self) -> bool:
-        """Whether clients were told to move all that was missing."""
+        """Whether clients were given all that was missing."""
         reported = (one for batch in self.client_runs.reported() for one in batch)
         return self._is_all(Ranges([*self.there_before, *reported]))
 

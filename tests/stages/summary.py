@@ -101,12 +101,12 @@ def _id(case: ET.Element) -> str:
 
 def _error(trouble: ET.Element) -> str:
     """The first line of the exception; of a test in a namespace its own last words."""
-    told = [line for line in trouble.get("message", "").splitlines() if line.strip()]
+    lines = [line for line in trouble.get("message", "").splitlines() if line.strip()]
     text = [line for line in (trouble.text or "").splitlines() if line.strip()]
     raised = [line[1:].strip() for line in text if line.startswith("E ")]
-    if told and not told[0].startswith("==="):
-        return told[0].strip()
-    return (raised or text or ["no error is told"])[-1].strip()
+    if lines and not lines[0].startswith("==="):
+        return lines[0].strip()
+    return (raised or text or ["no error is shown"])[-1].strip()
 
 
 def _telling(output: Iterable[str]) -> str:

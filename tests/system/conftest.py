@@ -166,9 +166,9 @@ def start_agent(start: Start, tmp_path: Path) -> StartAgent:
         listen = ["--listen", f"{host}:0", "--secret-file", str(secret_file)]
         agent = start("agent", *listen, *options, prefix=prefix)
         assert agent.process.stderr is not None
-        told = agent.process.stderr.readline()
-        assert "listening on" in told, told
-        return Agent(agent, int(told.rsplit(":", 1)[1]), secret_file, host)
+        line = agent.process.stderr.readline()
+        assert "listening on" in line, line
+        return Agent(agent, int(line.rsplit(":", 1)[1]), secret_file, host)
 
     return run
 

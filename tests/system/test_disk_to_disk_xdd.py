@@ -254,7 +254,7 @@ def test_a_folder_is_more_than_it_moves(start: Start, tmp_path: Path, target: Pa
 
 
 def test_a_path_that_it_cannot_open(start: Start, source: Path, tmp_path: Path) -> None:
-    """What the plugin says of it is told; nothing is tried again and again."""
+    """What the plugin says of it is shown; nothing is tried again and again."""
     deep = tmp_path / "there"
     for _ in range(9):
         deep /= "d" * 240

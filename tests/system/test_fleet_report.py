@@ -102,10 +102,10 @@ def test_the_matrix_is_shaded_in_light_and_dark(
 def test_a_page_that_asks_is_found_out(browser: Browser, tmp_path: Path) -> None:
     """What the tests above look for is there where a page has it."""
     file = tmp_path / "bad.html"
-    file.write_text("<img src=http://example.org/x.png><script>console.error('told')</script>")
+    file.write_text("<img src=http://example.org/x.png><script>console.error('seen')</script>")
     seen = see(browser, file)
     assert seen.asked == ["http://example.org/x.png"]
-    assert "told" in seen.console[0]
+    assert "seen" in seen.console[0]
 
 
 def test_the_policy_refuses_what_an_attack_would_add(browser: Browser, report: Path) -> None:

@@ -1,4 +1,4 @@
-"""Labs come up, do what they are told, and leave nothing, however they end."""
+"""Labs come up, do what they are asked to, and leave nothing, however they end."""
 
 import contextlib
 import json
@@ -197,7 +197,7 @@ def test_set(lab: Lab) -> None:
 
 def test_what_cannot_be_set_leaves_the_path_as_it_was(lab: Lab) -> None:
     before = lab.status()["hosts"][0]["path"]
-    for words, told in (
+    for words, message in (
         ("--loss 95%", "0.9"),
         ("--rtt 11s", "rtt must be from 0 to 10"),
         ("--forward --rtt 5ms", "outside a direction"),
@@ -205,7 +205,7 @@ def test_what_cannot_be_set_leaves_the_path_as_it_was(lab: Lab) -> None:
     ):
         done = lab.run("set", *words.split())
         assert done.returncode == 2
-        assert told in done.stderr
+        assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
     assert lab.status()["hosts"][0]["path"] == before
 
@@ -289,7 +289,7 @@ def test_the_name_is_taken(lab: Lab) -> None:
 
 @pytest.mark.as_root
 def test_two_ups_at_once(new_lab: NewLab, start: Start, lab_cache: Path) -> None:
-    """One of the same name comes up, the other is told; those of other names both do."""
+    """One of the same name comes up, the other is refused; those of other names both do."""
     lab, other = new_lab(), new_lab()
     cache = {"XDG_CACHE_HOME": str(lab_cache)}
     words = [(name, *MODEST) for name in (lab.name, lab.name, other.name)]

@@ -353,11 +353,11 @@ LIAR = """
 import asyncio
 from advisor.transfer.nodes import messages, node
 truth = node.Node._say
-def lies(self, told):
-    if isinstance(told, messages.Arrived):
-        wrong = [messages.ArrivedPart(p.part, "0" * len(p.digest), p.seal) for p in told.parts]
-        told = messages.Arrived(parts=wrong)
-    truth(self, told)
+def lies(self, message):
+    if isinstance(message, messages.Arrived):
+        wrong = [messages.ArrivedPart(p.part, "0" * len(p.digest), p.seal) for p in message.parts]
+        message = messages.Arrived(parts=wrong)
+    truth(self, message)
 node.Node._say = lies
 asyncio.run(node.serve_node())
 """

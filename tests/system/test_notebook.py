@@ -109,9 +109,9 @@ def test_cancel_ends_a_session_that_is_awaited(home: Path) -> None:
             await asyncio.sleep(0.05)
         await session.cancel()
         assert not children_left(home)
-        with pytest.raises(advisor.AdvisorError) as told:
+        with pytest.raises(advisor.AdvisorError) as caught:
             await task
-        assert told.value.problem.kind is ProblemKind.STOPPED
+        assert caught.value.problem.kind is ProblemKind.STOPPED
         with pytest.raises(advisor.AdvisorError, match="started before"):
             await session
 
@@ -119,11 +119,11 @@ def test_cancel_ends_a_session_that_is_awaited(home: Path) -> None:
 
 
 def test_a_script_without_a_loop_waits_for_what_went_wrong() -> None:
-    with pytest.raises(advisor.AdvisorError) as told:
+    with pytest.raises(advisor.AdvisorError) as caught:
         advisor.advise("localhost", options={"gain-ratio": "none"}).wait()
-    assert told.value.problem.kind is ProblemKind.INVALID
-    assert told.value.problem.command == "advisor advise --help"
-    assert "(see" not in told.value.problem.reason
+    assert caught.value.problem.kind is ProblemKind.INVALID
+    assert caught.value.problem.command == "advisor advise --help"
+    assert "(see" not in caught.value.problem.reason
 
 
 def test_what_looks_like_an_option_is_a_destination() -> None:

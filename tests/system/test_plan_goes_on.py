@@ -86,7 +86,7 @@ class Mover:
 
     @property
     def lists(self) -> Path:
-        """What the clients of the last run were told to move."""
+        """What the clients of the last run were given to move."""
         return self.home / f"lists {self._number}"
 
     def ordered_files(self) -> set[str]:

@@ -222,8 +222,8 @@ def test_a_factor_refers_to_a_base_that_is_measured_first(shared: Shared, tmp_pa
 
 def test_nothing_known_says_how_to_learn_it(shared: Shared, tmp_path: Path) -> None:
     words = ["KRAKEN=1", "MASON=1", "--store", str(tmp_path / "empty")]
-    [told] = shared.events("plan", *words, code=2)
-    assert "advisor share train" in told["message"]
+    [event] = shared.events("plan", *words, code=2)
+    assert "advisor share train" in event["message"]
 
 
 def test_a_destination_that_is_not_there(shared: Shared) -> None:

@@ -275,7 +275,7 @@ def test_whether_an_advice_came_true(
     setting: Setting,
     levels: tuple[int, int],
 ) -> None:
-    """What it promised is far from all that this machine can do, and where it starts is told."""
+    """What it promised is far from all that this machine can do; where it starts is reported."""
     store = Store(tmp_path / "store")
     store.append(
         AdviceRecord(

@@ -193,6 +193,6 @@ def test_a_history_that_takes_nothing_does_not_end_it(
         *("--method", "fixed", "--start", "1x1"),
     )
     assert run.finish().returncode == 0
-    told = [event["message"] for event in run.events if event["event"] == "notice"]
-    assert len([one for one in told if "is not in the history" in one]) == 1, told
+    notices = [event["message"] for event in run.events if event["event"] == "notice"]
+    assert len([one for one in notices if "is not in the history" in one]) == 1, notices
     assert not difference(source, server.folder / "there")

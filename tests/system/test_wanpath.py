@@ -114,7 +114,7 @@ def send(
     to: str = "10.77.1.1",
     host: str = "source",
 ) -> None:
-    """Slowly enough that nothing waits where it is not meant to, unless told otherwise."""
+    """Slowly enough that nothing waits where it is not meant to, unless asked to."""
     words = [to, PORT, first, count, length, batch, wait_s]
     with lab.python(host, SENDER, *map(str, words)) as process:
         assert process.wait(timeout=40) == 0

@@ -1,4 +1,4 @@
-"""The pictures of the manual: every screen, over recorded or told runs, at a fixed time.
+"""The pictures of the manual: every screen, over recorded or made-up runs, at a fixed time.
 
 `scripts/screenshots.py` writes them into docs/screens; test_pictures tells when they are outdated.
 """
@@ -123,8 +123,8 @@ def _app(home: Path, name: str) -> AdvisorApp:
     if name in WALK:
         over(app)
     if name == "moving":
-        told = RecordedRun(TransferModel(tuned.under_way()), is_running=True)
-        app.transfer = cast(LiveTransfer, told)
+        run = RecordedRun(TransferModel(tuned.under_way()), is_running=True)
+        app.transfer = cast(LiveTransfer, run)
     if name == "shares":
         asked = dict(zip(shared.NAMES, ["2", "@4", "3", "4Gbit", "1.5"], strict=True))
         save_shares_draft(SharesDraft(asked=asked))

@@ -1,4 +1,4 @@
-"""Real sessions, as they were told: over two paths of a lab, and that of `advisor demo`."""
+"""The events of real sessions: over two paths of a lab, and that of `advisor demo`."""
 
 import gzip
 from pathlib import Path

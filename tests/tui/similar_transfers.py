@@ -1,4 +1,4 @@
-"""What HARP finds in made-up histories, and sessions that were told so."""
+"""What HARP finds in made-up histories, and sessions that used it."""
 
 import msgspec
 import numpy as np

@@ -15,14 +15,14 @@ def keep_probes(store: Store, destination: str, rates_bps: list[float], **facts:
     pair = Pair(socket.gethostname(), destination)
     now_s = time.time()
     for number, rate_bps in enumerate(reversed(rates_bps)):
-        told = {"subject": "tcp", "setting": {"streams": 4, "buffer_bytes": 4194304}} | facts
+        probe = {"subject": "tcp", "setting": {"streams": 4, "buffer_bytes": 4194304}} | facts
         store.append(
             ProbeRecord(
                 pair=pair,
                 result=measured(rate_bps),
                 recorded_s=now_s - 60 * number,
                 session="20260101T000000Z-aaaaaa",
-                **told,
+                **probe,
             )
         )
     return pair

@@ -54,7 +54,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def _session() -> SessionModel:
     """One probe over the added transport, and an advice in which it came off second."""
-    told: dict[str, Any] = {
+    probe: dict[str, Any] = {
         "ordinal": 1,
         "stage": "pipes",
         "purpose": "search",
@@ -76,8 +76,8 @@ def _session() -> SessionModel:
                 at_s=0, session=SESSION, pair=PAIR, method="wander", seed=1, budget_s=60.0
             ),
             ev.PathFound(at_s=0.1, path=a_path(), limits=[]),
-            ev.ProbeStarted(at_s=1.0, **told),
-            ev.ProbeEnded(at_s=4.0, result=measured(3.0e9), remaining_s=0.0, **told),
+            ev.ProbeStarted(at_s=1.0, **probe),
+            ev.ProbeEnded(at_s=4.0, result=measured(3.0e9), remaining_s=0.0, **probe),
             an_advice(contenders=[*advice.contenders, second]),
         ]
     )

@@ -169,9 +169,9 @@ async def test_a_message_stays_when_another_screen_is_shown(new_app: NewApp) -> 
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        app.notify("told in passing")
+        app.notify("shown in passing")
         app.go("review")
-        await until(pilot, lambda: words(app, "#message") == "told in passing")
+        await until(pilot, lambda: words(app, "#message") == "shown in passing")
 
 
 @pytest.mark.asyncio

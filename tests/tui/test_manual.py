@@ -61,8 +61,10 @@ async def test_a_link_to_no_page_is_reported_and_not_followed() -> None:
     async with app.run_test(size=SIZE) as pilot:
         for link in links:
             await follow(pilot, link)
-            told = f"{link} is not a page of the manual"
-            await until(pilot, lambda told=told: told in {n.message for n in app._notifications})
+            message = f"{link} is not a page of the manual"
+            await until(
+                pilot, lambda message=message: message in {n.message for n in app._notifications}
+            )
         assert app.query_one(_Pages).navigator.location == pages()["verify"].absolute()
 
 

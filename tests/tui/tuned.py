@@ -1,4 +1,4 @@
-"""A tuned transfer as it is told: made up, since a real one takes minutes."""
+"""The events of a tuned transfer: made up, since a real one takes minutes."""
 
 import math
 

@@ -15,10 +15,10 @@ from advisor.testing.tools import a_command_request
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One transport alone, whose flows are called lanes."""
-    told = TransportTraits(label="Lanes/2", flow_parameter="lanes")
+    of_lanes = TransportTraits(label="Lanes/2", flow_parameter="lanes")
     with monkeypatch.context() as changed:
         changed.setattr(traits, "transports", lambda: ["lanes"])
-        changed.setattr(traits, "transport_traits", lambda name: told)
+        changed.setattr(traits, "transport_traits", lambda name: of_lanes)
         traits.flow_names.cache_clear()
         yield
     traits.flow_names.cache_clear()

@@ -38,7 +38,7 @@ def simulate(
             low=1,
             high=10_000,
             show_default="1",
-            help="So many runs, with this seed and those after it, and what they have in common.",
+            help="This many runs, with this seed and those after it, and what they have in common.",
         ),
     ] = None,
     dask: DaskOption = None,

@@ -68,7 +68,7 @@ class Demo:
 
 @contextlib.asynccontextmanager
 async def demo_at_work(hosts: int, workers: int, tell: Tell) -> AsyncIterator[Demo]:
-    """A mesh of so many hosts that is measured by so many workers for the block.
+    """A mesh of this many hosts that is measured by this many workers for the block.
 
     `tell`: called with each line that a worker says. Raises StoreError, LabError, psycopg.Error.
     """

@@ -36,8 +36,8 @@ _QUEUE_AGAIN_S: Final = 2.0
 _SHOW_S: Final = 2.0
 _RATES_S: Final = 1.0
 _SHARES_IN_DRAW: Final = 4
-"""At most one part in so many of a node's share of the rest is leased at once: all nodes are to end
-together."""
+"""At most one part in this many of a node's share of the rest is leased at once: all nodes are to
+end together."""
 
 
 class CrewOptions(msgspec.Struct, frozen=True, kw_only=True):

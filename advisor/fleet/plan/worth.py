@@ -167,7 +167,7 @@ def _known_of(measured: Numbers) -> Times:
 
 
 def known_steps(measured: int) -> Iterator[tuple[float, float]]:
-    """How much was known before and after each of so many results that made a difference."""
+    """How much was known before and after each of this many results that made a difference."""
     least = 0
     while least < measured:
         yield _known(least), _known(least + 1)
@@ -222,5 +222,5 @@ def next_due_s(last_s: _T, every_s: float, alike: _T, random: _T) -> _T:
 
 
 def retry_after_s(failures: int, retry_s: float, most_s: float) -> float:
-    """How long after so many failures in succession another attempt is made; 1 or more."""
+    """How long after this many failures in succession another attempt is made; 1 or more."""
     return min(most_s, retry_s * 2.0 ** min(failures - 1, 40))

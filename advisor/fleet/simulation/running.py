@@ -57,7 +57,7 @@ class Simulation:
     def run(self) -> Iterator[Progress]:
         """Run to the end, with a progress after each day on which something happened.
 
-        It may be left at any time: `report` is then of what has run, and another call goes on.
+        It may be left at any time: `report` is then of what has run, and another call continues.
         """
         today = (self.now_s - START_S) // DAY_S
         while self.now_s < self._end_s:

@@ -140,7 +140,7 @@ def _path_of(record: Record) -> PathFacts | None:
 def thinned(
     points: Sequence[tuple[float, float]], most: int = MOST_POINTS
 ) -> Sequence[tuple[float, float]]:
-    """At most so many of the points: the lowest and the highest of each stretch, in their order."""
+    """At most this many of the points: the lowest and the highest of each stretch, in order."""
     if len(points) <= most:
         return points
     stretches = most // 2

@@ -38,7 +38,7 @@ class ShownChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """A fact that changed with the rate of so many pairs. `where`: a host, or the path."""
+    """A fact that changed with the rate of this many pairs. `where`: a host, or the path."""
 
     changes: int
     where: str

@@ -7,7 +7,7 @@ total. That subtracts slightly too much, since the last of it arrived later: the
 overestimated.
 
 Without -P, -w, -C a run has one stream, the kernel's own buffers (`buffer_bytes` 0) and the
-system's congestion control. Intervals that iperf3 was told to omit are left out. The hosts are the
+system's congestion control. Intervals that iperf3 was to omit are left out. The hosts are the
 addresses of the connection, and for the server the name the client used.
 """
 

@@ -123,7 +123,7 @@ class OwnServer:
             process.kill()
 
     def suspend(self, *, on: bool) -> None:
-        """Let it hang, or go on."""
+        """Let it hang, or continue."""
         assert self._process is not None
         self._signal(self._process, signal.SIGSTOP if on else signal.SIGCONT)
 

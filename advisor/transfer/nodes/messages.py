@@ -152,7 +152,7 @@ class Ready(_NodeMessage, frozen=True, kw_only=True, tag="ready"):
 
 
 class Want(_NodeMessage, frozen=True, kw_only=True, tag="want"):
-    """So many bytes more are to be leased."""
+    """This many more bytes are to be leased."""
 
     wanted_bytes: Annotated[int, msgspec.Meta(ge=1, le=2**62)]
 

@@ -4,8 +4,8 @@ The effect of the options was found by running it (1.36.0):
 - `-x` and `-s` open the stated number of connections if a file has enough parts; a part has at
   least `-k`, which is 1 MiB at the least.
 - `-o` is relative to `-d`, even with a leading slash; so is `out=` in a list of URLs.
-- It follows what it has fetched where that is a torrent or a Metalink file, unless told not to.
-- It goes on when nobody reads what it prints; `--stop-with-process` ends it with another process.
+- It follows what it has fetched where that is a torrent or a Metalink file, if not switched off.
+- It continues when nobody reads what it prints; `--stop-with-process` ends it with another process.
 - Its status is that of the last error, and 0 only if every file is complete.
 """
 

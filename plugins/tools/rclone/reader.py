@@ -17,8 +17,8 @@ ERRORS: Final = frozenset({"error", "critical", "fatal", "panic", "alert", "emer
 class StatsReader:
     """One transfer's log.
 
-    A connection that was refused or lost is the end of it: rclone itself would go on to try every
-    other file, each with pauses.
+    A connection that was refused or lost is the end of it: rclone itself would try every other
+    file, each with pauses.
 
     `moved_bytes`: those of files that are complete. What rclone counts of the others is what it has
     read, up to several MiB for each of which nothing has been sent.

@@ -78,7 +78,7 @@ class _Receiver:
     def serve(self) -> str:
         """Serve the peer; "" or why it cannot be served.
 
-        Strangers may go on for as long as the probe has: its parent ends it.
+        Strangers may keep coming for as long as the probe has: its parent ends it.
         """
         while (ended := self._attempt()) is None:
             pass

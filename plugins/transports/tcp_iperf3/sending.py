@@ -15,7 +15,7 @@ from .sampling import Sampler
 
 _PAUSE_S: Final = 0.05
 # The receiver was ready before the sender started. A port that refuses from the beginning is closed
-# by a firewall, which goes on refusing.
+# by a firewall, which keeps refusing.
 _REFUSED_S: Final = 1.0
 _TRIED_S: Final = 10.0
 _HELD_UP: Final = {FailureKind.RESET, FailureKind.PEER_GONE, FailureKind.BUSY}
@@ -47,7 +47,7 @@ def send(order: SendOrder, channel: Channel) -> None:
         may_retry = kind in _HELD_UP or kind is FailureKind.REFUSED
         if sampler.has_begun or not may_retry or time.monotonic() - began_s > longest_s:
             if kind in (FailureKind.REFUSED, FailureKind.TIMED_OUT):
-                trouble += ": are the agent's TCP ports let through?"
+                trouble += ": does a firewall block the agent's TCP ports?"
             channel.trouble(kind, trouble)
             return
         time.sleep(_PAUSE_S)

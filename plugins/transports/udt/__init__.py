@@ -190,7 +190,9 @@ class Udt:
             channel.ready(listener.local_address()[1])
             accepted = _accepted(listener, order)
         if accepted is None:
-            channel.trouble(FailureKind.TIMED_OUT, "no UDT connection came: is UDP let through?")
+            channel.trouble(
+                FailureKind.TIMED_OUT, "no UDT connection came: does a firewall block UDP?"
+            )
             return
         with accepted:
             counter = Counter()
@@ -213,7 +215,7 @@ class Udt:
                 sender.send(order.token.encode())
             except UdtError as error:
                 kind = FailureKind.REFUSED if error.code == _NO_ANSWER else FailureKind.RESET
-                channel.trouble(kind, f"{error.text}: are the agent's UDP ports let through?")
+                channel.trouble(kind, f"{error.text}: does a firewall block the agent's UDP ports?")
                 return
             counter = Counter()
             _sample(order.sample_every_s, lambda: _report(sender, counter, channel, granted))

@@ -88,13 +88,13 @@ def _asked(cell: Cell) -> list[Step]:
 
 def _lines(found: list[tuple[Case, list[Cell]]]) -> str:
     """The line for root that an ordinary user is given, with the cases that share it."""
-    told: dict[str, list[str]] = {}
+    cases: dict[str, list[str]] = {}
     for case, runs in found:
         for step in _asked(runs[-1]):
-            told.setdefault(step.line, []).append(case.title)
-    if not told:
+            cases.setdefault(step.line, []).append(case.title)
+    if not cases:
         return ""
-    parts = [f"{filled('; '.join(titles))}:\n\n    {line}" for line, titles in told.items()]
+    parts = [f"{filled('; '.join(titles))}:\n\n    {line}" for line, titles in cases.items()]
     return "## The line for root\n\n" + "\n\n".join(parts)
 
 

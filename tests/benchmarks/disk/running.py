@@ -119,7 +119,7 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, data: Path, place: Pl
     checkout = plan.before if method == BEFORE else None
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory() as store:
-        told, _ = lab.advisor(
+        events, _ = lab.advisor(
             *("advise", lab.endpoint, "--tool", case.tool.name, *case.tool.options, *named),
             *("--data", str(data), "--to", str(place.target), "--seed", str(_SEED)),
             *("--measure", "--store", store, *budget, *server),
@@ -127,9 +127,9 @@ def _advise(lab: Lab, case: Case, plan: Plan, method: str, data: Path, place: Pl
             checkout=checkout,
         )
     seconds = time.monotonic() - began_s
-    session = session_of(told, case, method, _SEED, seconds)
+    session = session_of(events, case, method, _SEED, seconds)
     if session.setting is not None:
-        wanted = cells_of(told, case.tool.name, data, place)
+        wanted = cells_of(events, case.tool.name, data, place)
         session = msgspec.structs.replace(session, by_cell=_lines(lab, wanted))
     say(f"  {method}: {session.shell or 'no advice'}; {session.probes} probes, {session.ended}")
     return session

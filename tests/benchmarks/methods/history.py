@@ -32,7 +32,7 @@ _PEAK = "their surfaces, first probe at HARP's peak"
 
 
 def contenders() -> Iterator[tuple[str, MethodPlugin, bool, int]]:
-    """Title, method, whether it is told of the other files, and probes at most."""
+    """Title, method, whether it has the other files, and probes at most."""
     for name in ("globus-default", "single-chunk", "promc", "pcp"):
         yield name, registry.method(name), False, _OWN_END
     harp = registry.method("harp")

@@ -74,7 +74,7 @@ def trace_text(known: Sequence[Trace]) -> str:
             _stops(old, new),
             "### Error against seconds",
             filled(
-                "What both rules say after so many seconds, whether they would stop or not. "
+                "What both rules say after this many seconds, whether they would stop or not. "
                 "Learned: gradient boosting on the same seconds, the route held out, which is no "
                 "part of the program: about what the first seconds can tell at all."
             ),

@@ -97,7 +97,7 @@ class _Bench:
         self.loads_left = islice(load_sequence(_SEED), len(results.all(Loaded)), None)
 
     def put(self, transfers: int) -> None:
-        """From now on so many streams of others."""
+        """From now on this many competing streams."""
         self._lab.put(Load(transfers=transfers))
         self._results.add(Loaded(when_s=round(time.time(), 2), transfers=transfers))
 
@@ -111,7 +111,7 @@ class _Bench:
         began_s = time.monotonic()
         folders = [self._lab.target(host) for host in self._lab.hosts]
         with thinned(folders if task.is_plan else ()):
-            told, trouble = watch(
+            watched, trouble = watch(
                 argv, task.epochs, timeout_s=_TIMEOUT_FACTOR * task.whole_s, more=more
             )
         self._results.add(
@@ -122,8 +122,8 @@ class _Bench:
                 epoch_s=task.epoch_s,
                 epochs=task.epochs,
                 lasts_s=task.lasts_s,
-                seen=told.seen,
-                planned=told.planned,
+                seen=watched.seen,
+                planned=watched.planned,
                 most=self._plan.most if task.is_plan else 0,
                 trouble=trouble,
             )

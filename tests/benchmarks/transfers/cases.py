@@ -31,7 +31,7 @@ FIGURE_1_PART: Final = "figure-1"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The paper's ext.tfr, streams of others, and ext.cmp, matrix products on all cores."""
+    """The paper's ext.tfr, competing streams, and ext.cmp, matrix products on all cores."""
 
     transfers: int = 0
     compute: int = 0

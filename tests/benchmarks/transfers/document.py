@@ -163,8 +163,8 @@ def _steady_table(shown: dict[str, list[Run]]) -> str:
 
 def _flows(runs: Sequence[Run], from_s: float) -> str:
     """The mean from that time on; a dash for the tool alone, which does not report them."""
-    told = [run.flows for run in runs if run.flows]
-    return f"{fmean(mean_flows(flows, from_s) for flows in told):.0f}" if told else "–"
+    known = [run.flows for run in runs if run.flows]
+    return f"{fmean(mean_flows(flows, from_s) for flows in known):.0f}" if known else "–"
 
 
 def _moved(runs: Sequence[Run]) -> str:

@@ -68,7 +68,7 @@ def _figure_1(results: Results) -> str:
 
 
 def late_concurrency(run: Run) -> float | None:
-    """The median number of clients in the last quarter of the run; None where none were told."""
+    """The median number of clients in the last quarter of the run; None if none were reported."""
     late = [flow.clients for flow in run.flows if flow.at_s >= _LATE * run.seconds]
     return median(late) if late else None
 

@@ -89,7 +89,7 @@ def readapted_s(run: Run) -> float | None:
 
 
 def mean_flows(flows: Sequence[Flow], from_s: float = 0.0) -> float:
-    """Streams of all clients together, on the average from that time on; 0 where none were told."""
+    """Streams of all clients together, on the average from that time on; 0 without reports."""
     counts = [flow.clients * flow.parallelism for flow in flows if flow.at_s >= from_s]
     return fmean(counts) if counts else 0.0
 

@@ -81,7 +81,7 @@ CASES: Final = (
     ),
     Case(
         "f",
-        "45.6 ms, 16 streams of others from the 20th second on",
+        "45.6 ms, 16 competing streams from the 20th second on",
         0.0456,
         ("--rtt", "45.6ms"),
         congestion="",  # That of the load, which is the kernel's.

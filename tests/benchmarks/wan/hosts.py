@@ -135,8 +135,8 @@ class Lab:
         """The address of the source on the path."""
         script = "import sys; from advisor.hosts.own_sockets import own_address_facing as facing; "
         argv = [sys.executable, "-c", f"{script}print(facing(sys.argv[1]))", self.far_address]
-        told = subprocess.run(self.command(argv), capture_output=True, text=True, check=True)
-        return told.stdout.strip()
+        done = subprocess.run(self.command(argv), capture_output=True, text=True, check=True)
+        return done.stdout.strip()
 
     def command(self, argv: list[str], host: str = "source") -> list[str]:
         """The command that runs a program on a host."""

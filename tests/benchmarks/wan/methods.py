@@ -55,7 +55,7 @@ def advise(lab: Lab, case: Case, plan: Plan, seed: int, search: str) -> Run:
 def spsa(lab: Lab, case: Case, plan: Plan, seed: int) -> Run:
     """The plugin's class with the paper's constants and probes of one fixed length, TCP alone.
 
-    In the space the session has when it is told the bandwidth, from a random point. It ends by its
+    In the space of a session that knows the bandwidth, from a random point. It ends by its
     own conditions, or when the time is used that `advisor advise` has.
     """
     before, began_s, probes = lab.sent_bytes(), time.monotonic(), 0

@@ -120,8 +120,8 @@ def test_the_bytes_are_those_of_the_servers_connections(served: WebServer, tmp_p
     assert sum(one.received_bytes for one in seen) == 60_000_000
     assert ran.rtt_s is not None
     reader = PLUGIN.reader()
-    told = [progress for line in ran.output.splitlines() if (progress := reader.feed(line))]
-    assert told[-1].files_begun == 2
+    read = [progress for line in ran.output.splitlines() if (progress := reader.feed(line))]
+    assert read[-1].files_begun == 2
 
 
 @pytest.mark.usefixtures("sshd")

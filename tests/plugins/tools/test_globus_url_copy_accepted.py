@@ -226,8 +226,8 @@ def test_whole_files_after_ranges_are_whole(file: Path, tmp_path: Path, setting:
 def begun(output: str) -> int:
     """How many files were, by the reader."""
     reader = PLUGIN.reader()
-    told = [progress for line in output.split("\n") if (progress := reader.feed(line))]
-    return told[-1].files_begun or 0
+    read = [progress for line in output.split("\n") if (progress := reader.feed(line))]
+    return read[-1].files_begun or 0
 
 
 def test_a_range_lands_at_its_offset(file: Path, tmp_path: Path) -> None:

@@ -248,8 +248,8 @@ def test_bytes_that_rclone_has_only_read_do_not_count() -> None:
     "line", ["[]", "{", '{"stats": []}', '{"stats": {"bytes": "x"}}', "{" * 9999]
 )
 def test_a_log_that_is_none_is_ignored(line: str) -> None:
-    told = PLUGIN.reader().feed(line)
-    assert told is None or told.moved_bytes == 0
+    progress = PLUGIN.reader().feed(line)
+    assert progress is None or progress.moved_bytes == 0
 
 
 # --- with a real server ---

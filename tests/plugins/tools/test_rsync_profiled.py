@@ -164,10 +164,10 @@ def test_ranges_are_refused() -> None:
 
 def test_lines_of_several_processes_are_counted_together() -> None:
     reader = PLUGIN.reader()
-    told = [
+    read = [
         reader.feed(line) for line in ("<f+++++++++ 20 9", "cd+++++++++ 4096 0", "<f..t...... 3 8")
     ]
-    assert [one and (one.moved_bytes, one.files_begun) for one in told] == [(20, 1), None, (23, 2)]
+    assert [one and (one.moved_bytes, one.files_begun) for one in read] == [(20, 1), None, (23, 2)]
 
 
 # --- several processes ---

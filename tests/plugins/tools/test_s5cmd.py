@@ -157,9 +157,9 @@ def test_complete_files_count() -> None:
     reader = PLUGIN.reader()
     line = {"operation": "cp", "success": True, "object": {"type": "file", "size": 30}}
     reader.feed(json.dumps(line))
-    told = reader.feed(json.dumps({**line, "object": {"type": "file"}}))
-    assert told is not None
-    assert (told.moved_bytes, told.files_begun) == (30, 2)
+    progress = reader.feed(json.dumps({**line, "object": {"type": "file"}}))
+    assert progress is not None
+    assert (progress.moved_bytes, progress.files_begun) == (30, 2)
 
 
 @pytest.mark.parametrize(

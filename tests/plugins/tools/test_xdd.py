@@ -175,7 +175,7 @@ def test_without_a_tcp_setting_there_is_no_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("buffer_bytes", "kernel_bytes", "told"),
+    ("buffer_bytes", "kernel_bytes", "is_noted"),
     [
         (16 * 2**20, 64 * 2**20, False),
         (64 * 2**20, 64 * 2**20, True),
@@ -185,14 +185,14 @@ def test_without_a_tcp_setting_there_is_no_line() -> None:
     ],
 )
 def test_a_buffer_that_cannot_be_had_is_reported(
-    buffer_bytes: int, kernel_bytes: int, told: bool
+    buffer_bytes: int, kernel_bytes: int, is_noted: bool
 ) -> None:
     settings = {"tcp": TCP | {"buffer_bytes": buffer_bytes}}
     path = a_path(
         source=a_host(send_max_bytes=kernel_bytes),
         destination=a_host(receive_max_bytes=kernel_bytes),
     )
-    assert ("always asks for 16 MiB" in the_pair(settings=settings, path=path)[1].note) == told
+    assert ("always asks for 16 MiB" in the_pair(settings=settings, path=path)[1].note) == is_noted
 
 
 def test_another_congestion_control_is_a_remedy_not_a_step() -> None:

@@ -18,8 +18,8 @@ def recorded(name: str) -> str:
 
 def read(name: str) -> list[Progress]:
     reader = PLUGIN.reader()
-    told = [reader.feed(line) for line in recorded(name).split("\n")]
-    return [progress for progress in told if progress is not None]
+    read = [reader.feed(line) for line in recorded(name).split("\n")]
+    return [progress for progress in read if progress is not None]
 
 
 @pytest.mark.parametrize(

@@ -248,8 +248,8 @@ async def carry_out(steps: list[Step], reader: OutputReader) -> tuple[list[int],
         await said(receiving, destination.ready)
         async with running(source.argv) as sending:
             for line in (await sending.stdout.read()).decode().split("\n"):
-                told = reader.feed(line)
-                moved_bytes = told.moved_bytes if told else moved_bytes
+                progress = reader.feed(line)
+                moved_bytes = progress.moved_bytes if progress else moved_bytes
             return [await receiving.wait(), await sending.wait()], moved_bytes
 
 

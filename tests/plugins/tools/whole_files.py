@@ -126,12 +126,12 @@ def find_that_fails(folder: Path) -> dict[str, str]:
 
 
 def assert_they_arrived(tool: TransferTool, pieces: Sequence[Piece], output: str) -> None:
-    """Each under its name, nothing else, and all told by the tool."""
+    """Each under its name, nothing else, and all reported by the tool."""
     for piece in pieces:
         assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
     above = Path(pieces[0].target).parents[1]
     arrived = [path for path in above.rglob("*") if path.is_file()]
     assert len(arrived) == len(pieces)
     reader = tool.reader()
-    told = [progress for line in output.splitlines() if (progress := reader.feed(line))]
-    assert told[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+    read = [progress for line in output.splitlines() if (progress := reader.feed(line))]
+    assert read[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)

@@ -40,7 +40,7 @@ _MOST_STREAMS = 25
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedPath:
-    """`queue`: in bandwidth-delay products. `load`: flows of others. `spread`: relative, of a
+    """`queue`: in bandwidth-delay products. `load`: competing flows. `spread`: relative, of a
     probe. `auto_bytes`: the kernels' maximum for autotuning; `asked_bytes`: for programs.
     `host_bps`: what the hosts can do. `core_bps`: what one process can do, by its one core of so
     many `cores`. `libiperf`: its version at both ends. `can_spread`: whether the agent can run

@@ -63,7 +63,7 @@ def _receiver(after_s: float, kind: FailureKind, message: str) -> Replies:
 
 
 @pytest.mark.parametrize(
-    ("sender_s", "sender", "receiver", "told"),
+    ("sender_s", "sender", "receiver", "message"),
     [
         (_LATER_S, FailureKind.REJECTED_SETTING, FailureKind.PEER_GONE, "sender"),
         (0.0, FailureKind.RESET, FailureKind.BUSY, "receiver"),
@@ -74,7 +74,7 @@ def _receiver(after_s: float, kind: FailureKind, message: str) -> Replies:
 )
 @pytest.mark.asyncio
 async def test_the_end_that_knows_the_reason_explains_a_failure(
-    sender_s: float, sender: FailureKind, receiver: FailureKind, told: str
+    sender_s: float, sender: FailureKind, receiver: FailureKind, message: str
 ) -> None:
     end = _Sender(sender_s, Trouble(kind=sender, message="sender"))
     course = Course(probe_length(0.02), lambda _: None)
@@ -83,4 +83,4 @@ async def test_the_end_that_knows_the_reason_explains_a_failure(
     await probe.run(replies, Watcher(lambda _: None, lambda _: None))
     outcome = result_of(course, [probe], [m.ProbeEnded()]).outcome
     assert isinstance(outcome, Failure)
-    assert outcome.message == told
+    assert outcome.message == message

@@ -46,7 +46,7 @@ class Session:
         self.budget = SimpleNamespace(left_s=1e6)
         self.control = SimpleNamespace(is_skipped=lambda _: False, tries=[])
         self.evidence = None
-        self.told: list[Any] = []
+        self.reported: list[Any] = []
         self.asked: list[Setting] = []
         self.events = SimpleNamespace(emit=self._emit)
 
@@ -55,7 +55,7 @@ class Session:
         return a_path(rtt_s=self.runner.rtt_s, bandwidth_bps=1e9)
 
     def _emit(self, kind: type[ev.Event], **fields: Any) -> None:
-        self.told.append((kind, fields))
+        self.reported.append((kind, fields))
 
     def stage_name(self, stage: str) -> str:
         return stage
@@ -77,7 +77,7 @@ class Session:
 
     @property
     def moves(self) -> list[dict[str, Any]]:
-        return [fields for kind, fields in self.told if kind is ev.SpaceMoved]
+        return [fields for kind, fields in self.reported if kind is ev.SpaceMoved]
 
 
 async def searched(name: str, session: Session) -> Method:

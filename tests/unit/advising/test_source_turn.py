@@ -17,7 +17,7 @@ ELSEWHERE = "192.0.2.1"
 
 
 class Heard:
-    """What a watcher was told."""
+    """What a watcher received."""
 
     def __init__(self) -> None:
         self.reports: list[str] = []

@@ -58,9 +58,9 @@ def test_another_tool_than_the_usual_ones_is_explained() -> None:
 
 def test_names_that_a_peer_tells_are_checked() -> None:
     facts = msgspec.to_builtins(a_path().destination)
-    for told in (["x" * 300], ["a; rm -rf /"], ["x"] * 65, "rclone", [1], ["\x1b[31m"]):
+    for tools in (["x" * 300], ["a; rm -rf /"], ["x"] * 65, "rclone", [1], ["\x1b[31m"]):
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(facts | {"tools": told}, HostFacts)
+            msgspec.convert(facts | {"tools": tools}, HostFacts)
     strange = a_path_between(
         [], msgspec.convert(facts | {"tools": ["no-such-tool"]}, HostFacts).tools
     )

@@ -86,7 +86,7 @@ def test_stopping_leaves_the_agent_ready() -> None:
 
 
 async def sorted_replies(said: Sequence[m.Reply | PeerError], probes: int) -> list[list[m.Reply]]:
-    """What each probe is told of these replies; what ends it is not among it."""
+    """What each probe receives of these replies; what ends it is not among it."""
     left = list(said)
 
     async def read() -> m.Reply:

@@ -45,9 +45,9 @@ def look(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Look:
     def run(*words: str, code: int = 0) -> str:
         with pytest.raises(SystemExit) as ended:
             main(["fleet", *words, "--store", desk.database.address("rita")])
-        told = capsys.readouterr()
-        assert ended.value.code == code, told.err
-        return told.out if code == 0 else told.err
+        printed = capsys.readouterr()
+        assert ended.value.code == code, printed.err
+        return printed.out if code == 0 else printed.err
 
     return run
 

@@ -44,13 +44,13 @@ def stored(store: Store, session: str, events: list[ev.AnyEvent]) -> None:
 
 
 def test_a_transfer_is_replayed_without_its_progress(store: Store, replay: Replay) -> None:
-    told = [*tuned.under_way(), tuned.ended()]
-    stored(store, "tuned", told)
+    events = [*tuned.under_way(), tuned.ended()]
+    stored(store, "tuned", events)
     stored(store, "of which nothing was kept", [])
     shown = replay()
     assert shown.exit_code == 0
     assert "all 40 files are there" in shown.stdout
-    changes = [event for event in told if isinstance(event, ev.SettingChanged)]
+    changes = [event for event in events if isinstance(event, ev.SettingChanged)]
     assert shown.stderr.count("reflected: away from the worst of three") == len(changes) == 6
     assert "external load: ext.tfr 16" in shown.stderr
     # A line for the start, one for each change and load.

@@ -120,9 +120,9 @@ def test_without_the_database_commands_say_once_what_they_show(
     address = shared_database.address("alice").replace(shared_database.name, "gone")
     done = invoke(history, ["list", "--store", address])
     assert done.exit_code == 0
-    told = [line for line in done.stderr.splitlines() if "cannot be reached" in line]
-    assert len(told) == 1
-    assert "results are those known on this host" in told[0]
+    lines = [line for line in done.stderr.splitlines() if "cannot be reached" in line]
+    assert len(lines) == 1
+    assert "results are those known on this host" in lines[0]
 
 
 def test_a_history_is_copied(shared_database: SharedDatabase, tmp_path: Path) -> None:

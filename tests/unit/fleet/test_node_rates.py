@@ -42,8 +42,8 @@ def test_shares_are_reported_when_nodes_come_and_go_and_else_not_all_the_time() 
     assert sharing.changed(0, {1: 0, 2: 0}) == {1: 30e6, 2: 30e6}
     assert sharing.changed(5, {1: 1, 2: 1}) == {}
     # In ten seconds the first one has used a third of its share.
-    told = sharing.changed(10, {1: 12_500_000, 2: 37_500_000})
-    assert told == pytest.approx({1: 15e6, 2: 45e6})
+    shares = sharing.changed(10, {1: 12_500_000, 2: 37_500_000})
+    assert shares == pytest.approx({1: 15e6, 2: 45e6})
     assert sharing.changed(11, {2: 40_000_000}) == {2: 60e6}
     assert sharing.changed(12, {}) == {}
     assert sharing.changed(13, {1: 12_500_000}) == {1: 60e6}

@@ -89,9 +89,9 @@ def watched() -> Watched:
 
 
 def test_records_come_without_what_starts_programs(watched: Watched) -> None:
-    told = watched.tell(line(make_a_session("s", 1.0)))
-    assert isinstance(told, SessionRecord)
-    assert told.request == {}
+    record = watched.tell(line(make_a_session("s", 1.0)))
+    assert isinstance(record, SessionRecord)
+    assert record.request == {}
 
 
 @pytest.mark.parametrize(

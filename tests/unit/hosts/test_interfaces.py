@@ -17,7 +17,7 @@ UP, DOWN = _Stats(True, 0, 1500), _Stats(False, 0, 1500)
 def interfaces_of(
     monkeypatch: pytest.MonkeyPatch, addresses: dict[str, list[str]], **stats: _Stats
 ) -> list[HostInterface]:
-    """What is told of a host with these addresses."""
+    """What is known of a host with these addresses."""
     known = {
         name: [
             _Address(socket.AF_INET6 if ":" in address else socket.AF_INET, address)

@@ -222,4 +222,4 @@ def test_a_router_with_a_narrow_side(network: Any) -> None:
     found = asyncio.run(probed(network, "10.71.2.2", "10.71.1.1", 9000))
     assert found.mtu_bytes == 1420
     with network.inside("near"):
-        assert kernel_path_mtu("10.71.2.2") == 1420  # The router has told it by now.
+        assert kernel_path_mtu("10.71.2.2") == 1420  # The router has reported it by now.

@@ -69,9 +69,9 @@ def test_an_empty_file_is_the_default_path(tmp_path: Path) -> None:
 
 
 def test_a_near_name_is_named() -> None:
-    with pytest.raises(BadPath, match="did you mean kraken") as told:
+    with pytest.raises(BadPath, match="did you mean kraken") as caught:
         catalogue.find("kracken")
-    assert "advisor lab paths" in str(told.value)
+    assert "advisor lab paths" in str(caught.value)
 
 
 def test_a_name_like_no_other() -> None:
@@ -99,11 +99,11 @@ def test_errors_name_the_file_and_what_to_write(
 ) -> None:
     file = tmp_path / "bad.toml"
     file.write_text(text)
-    with pytest.raises(BadPath) as told:
+    with pytest.raises(BadPath) as caught:
         catalogue.find(str(file))
     for word in [str(file), *words]:
-        assert word in str(told.value)
-    assert "\n" not in str(told.value)
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_is_no_text(tmp_path: Path) -> None:

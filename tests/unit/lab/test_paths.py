@@ -99,10 +99,10 @@ def test_a_queue_has_room_for_some_packets_where_the_product_has_not() -> None:
     ],
 )
 def test_bounds(changes: Changes, words: list[str]) -> None:
-    with pytest.raises(BadPath) as told:
+    with pytest.raises(BadPath) as caught:
         changed(EmulatedPath(), changes)
     for word in words:
-        assert word in str(told.value)
+        assert word in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_words_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "named"),
     [
         ({"speed": "1Gbit"}, ["speed", "rate"]),
         ({"rate": "1GB/s"}, ["rate", "1GB/s", "bits"]),
@@ -187,10 +187,10 @@ def test_words_are_read() -> None:
         ({"queue": "0"}, ["queue", "at least one byte"]),
     ],
 )
-def test_words_that_cannot_be_read(words: dict[str, object], told: list[str]) -> None:
+def test_words_that_cannot_be_read(words: dict[str, object], named: list[str]) -> None:
     with pytest.raises(BadPath) as error:
         read_changes(words)
-    for word in told:
+    for word in named:
         assert word in str(error.value)
 
 

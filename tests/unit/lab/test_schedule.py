@@ -89,8 +89,8 @@ def test_the_order_is_that_of_the_times_and_of_the_lines_at_one_time() -> None:
     ],
 )
 def test_a_wrong_line_is_named_by_its_number(line: str, words: list[str]) -> None:
-    with pytest.raises(BadSchedule) as told:
+    with pytest.raises(BadSchedule) as caught:
         parse_schedule(f"# a schedule\n\nat 1s: cut\n{line}\nat 9s: restore")
-    assert str(told.value).startswith("line 4: ")
+    assert str(caught.value).startswith("line 4: ")
     for word in words:
-        assert word in str(told.value)
+        assert word in str(caught.value)

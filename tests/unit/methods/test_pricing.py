@@ -1,4 +1,4 @@
-"""The price of a flow: what a tuner is told instead of the throughput."""
+"""The price of a flow: what a tuner receives instead of the throughput."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ class _AsSampled(SampleThenAnswer):
 
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
         self.samples_bps.append(sample_bps)
-        return self._answer, "it was told so"
+        return self._answer, "enough is known"
 
 
 def test_the_sample_is_measured_then_the_answer_that_came_of_it() -> None:
@@ -30,7 +30,7 @@ def test_the_sample_is_measured_then_the_answer_that_came_of_it() -> None:
     method.tell(START, measured(1e9))
     assert method.samples_bps == [1e9]
     assert (method.ask(), method.label) == (BETTER, "answer")
-    assert method.move_reason == "it was told so"
+    assert method.move_reason == "enough is known"
     method.tell(BETTER, measured(2e9))
     assert method.ask() is None
     assert method.recommended() == (BETTER, 2e9)
@@ -41,7 +41,7 @@ def test_an_answer_that_is_the_sample_is_not_measured_again() -> None:
     method = _AsSampled(START)
     method.tell(START, measured(1e9))
     assert method.ask() is None
-    assert method.stop_reason == "it was told so"
+    assert method.stop_reason == "enough is known"
 
 
 def test_a_failed_sample_has_no_answer() -> None:

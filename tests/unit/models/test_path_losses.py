@@ -78,7 +78,7 @@ def test_cuts_of_a_full_path_may_be_losses_of_the_path() -> None:
     """One cut that no queue explains, and more that a queue may explain or not."""
 
     def of_one_stream_bps(full_cuts: int) -> float:
-        told = lossy_probe(
+        other = lossy_probe(
             9e8,
             streams=16,
             cuts=1,
@@ -86,7 +86,7 @@ def test_cuts_of_a_full_path_may_be_losses_of_the_path() -> None:
             full_cuts=full_cuts,
             full_segments=2_000_000,
         )
-        return rates(lossy_probe(9e8, control="reno", segments=0), told)[0]
+        return rates(lossy_probe(9e8, control="reno", segments=0), other)[0]
 
     # None in two million: at most one in a million is lost. Ten: as the one cut tells.
     assert of_one_stream_bps(10) < 0.75 * of_one_stream_bps(0)

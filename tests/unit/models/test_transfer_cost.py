@@ -95,11 +95,11 @@ def test_what_is_known_of_a_tool_counts_before_a_probe_shows_it() -> None:
     )
     whole = Work.of_sizes([10**4] * 400)
     known = KnownCosts(start=6, turn=1)
-    told = _whole_s(CostModel(0.2, NETWORK, known=known).fit([probe]), probe, whole)
+    with_known = _whole_s(CostModel(0.2, NETWORK, known=known).fit([probe]), probe, whole)
     untold = _whole_s(CostModel(0.2, NETWORK).fit([probe]), probe, whole)
-    off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (told, untold))
+    off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (with_known, untold))
     assert off < 0.7 * untold_off
-    assert off < 1.65 * told[1]
+    assert off < 1.65 * with_known[1]
 
 
 @pytest.mark.parametrize(

@@ -114,10 +114,10 @@ def test_without_pandas_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(advisor.AdvisorError) as told:
+    with pytest.raises(advisor.AdvisorError) as caught:
         advisor.history(store=tmp_path)
-    assert told.value.problem.kind is ProblemKind.MISSING
-    assert "[notebook]" in told.value.problem.remedy
+    assert caught.value.problem.kind is ProblemKind.MISSING
+    assert "[notebook]" in caught.value.problem.remedy
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_without_pandas_it_says_what_to_install(
 def test_a_pair_that_is_not_stored_is_a_problem(
     pair: str, kind: ProblemKind, store: Store, tmp_path: Path
 ) -> None:
-    with pytest.raises(advisor.AdvisorError) as told:
+    with pytest.raises(advisor.AdvisorError) as caught:
         advisor.history(pair, store=tmp_path)
-    assert told.value.problem.kind is kind
+    assert caught.value.problem.kind is kind
 
 
 def test_a_file_is_no_history(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ def test_lines_say_it_once_and_end_with_the_matrix(capsys: pytest.CaptureFixture
     lines.tell("h1->h2 mesh: begins")
     lines.show(VIEW)
     lines.show(VIEW)
-    told = capsys.readouterr().out
-    assert told == "h1->h2 mesh: begins\n1 of 2 pairs measured, 1 running.\n"
+    printed = capsys.readouterr().out
+    assert printed == "h1->h2 mesh: begins\n1 of 2 pairs measured, 1 running.\n"
     lines.close(VIEW)
     cells = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["h1", "93.4", "Mbit/s"] in cells

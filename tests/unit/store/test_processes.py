@@ -55,11 +55,11 @@ def start(child):
     return pid, reading
 
 def collect(pipe):
-    told = b""
+    received = b""
     while part := os.read(pipe, 65536):
-        told += part
+        received += part
     os.close(pipe)
-    return told
+    return received
 
 for first in range(0, children, at_once):
     running = [start(child) for child in range(first, first + at_once)]

@@ -169,8 +169,8 @@ def test_a_history_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         store.append(one)
     with pytest.raises(SystemExit) as ended:
         main(["history", "export", "--format", "pscheduler", "--store", store.argument])
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert ended.value.code == 0
-    results = [json.loads(line)["result"] for line in told.out.splitlines()]
+    results = [json.loads(line)["result"] for line in printed.out.splitlines()]
     assert [one["succeeded"] for one in results] == [True, True]
-    assert "left out 1 probes that this format cannot hold" in told.err
+    assert "left out 1 probes that this format cannot hold" in printed.err

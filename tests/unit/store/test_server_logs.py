@@ -269,12 +269,12 @@ def test_a_log_that_has_grown_is_not_stored_twice(tmp_path: Path) -> None:
 
 
 def test_lines_are_reported_as_they_are_read(tmp_path: Path) -> None:
-    path, told = tmp_path / "log", list[int]()
+    path, seen = tmp_path / "log", list[int]()
     path.write_text("\n".join(log_line(USER=f"user{n}") for n in range(3000)))
-    list(read_files([path, path], seen=told.append))
-    assert told == sorted(told)
-    assert told[-1] == 2 * path.stat().st_size
-    assert len(set(told)) > 4
+    list(read_files([path, path], seen=seen.append))
+    assert seen == sorted(seen)
+    assert seen[-1] == 2 * path.stat().st_size
+    assert len(set(seen)) > 4
 
 
 def test_damaged_compression(tmp_path: Path) -> None:

@@ -137,9 +137,11 @@ def test_transfers_that_overlapped_stand_in_where_nothing_was_learnt(store: Stor
 def test_nothing_known_names_the_command(store: Store) -> None:
     train(store, 8)
     known = known_of(store, "here", ["kraken", "stampede"])
-    with pytest.raises(NothingKnown, match=r"stampede: .*share train kraken stampede --to") as told:
+    with pytest.raises(
+        NothingKnown, match=r"stampede: .*share train kraken stampede --to"
+    ) as error:
         forecasts_of(known, NOW_S, Modelling())
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_what_was_learnt_is_no_session_and_no_probe(store: Store) -> None:

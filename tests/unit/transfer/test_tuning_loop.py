@@ -92,7 +92,7 @@ class Wheel(VirtualClock):
 
 
 class Ran:
-    """A transfer that is over, and what it told."""
+    """A transfer that is over, and what it reported."""
 
     def __init__(self, tuner: Tuner, rate: Callable[[int, float], float], lasts_s: float) -> None:
         self.events: list[ev.Event] = []
@@ -163,7 +163,7 @@ async def test_every_change_is_reported_with_what_the_epoch_before_gave() -> Non
 
 @pytest.mark.asyncio
 async def test_what_arrives_at_the_setting_before_is_not_counted() -> None:
-    """Clients of the former setting end their piece first; the new one is told its own rate."""
+    """Clients of the former setting end their piece first; the new one receives its own rate."""
     tuner = nelder_mead()
     ran = await Ran(tuner, peak, 300.0).run()
     for one in ran.epochs:

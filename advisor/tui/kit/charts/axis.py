@@ -48,7 +48,7 @@ def ticks(end: float, most: int) -> list[float]:
 
 
 def ticks_in_rows(end: float, rows: int, most: int) -> tuple[float, list[float]]:
-    """The end of an axis of so many rows and its ticks, each in the middle of a row.
+    """The end of an axis of this many rows and its ticks, each in the middle of a row.
 
     The end is `end` or a little above, so that the distance of two ticks is a number of rows.
     """

@@ -4,7 +4,7 @@ Not a packet simulator: it has what makes shares hard to predict. All flows shar
 interface and those to one destination its path, each in proportion to a weight, which depends on
 the congestion control and the round-trip time and varies over seconds. Few flows leave a part of a
 link unused, many cost the hosts, and one file has a limit of its own, however many streams it has
-(figures 5 and 6 of Kettimuthu et al. 2014). Flows of others come and go at the source and on every
+(figures 5 and 6 of Kettimuthu et al. 2014). Cross traffic comes and goes at the source and on every
 path.
 """
 
@@ -120,7 +120,7 @@ class Variation:
 
 
 class Others:
-    """The flows of others, at the source and on each path, as time passes: `now`."""
+    """Cross traffic, at the source and on each path, as time passes: `now`."""
 
     def __init__(self, network: Network, step_s: float, rng: np.random.Generator) -> None:
         self._kind = network.load

@@ -1,1 +1,1 @@
-"""Tuned transfers in virtual time, over a bottleneck that they share with flows of others."""
+"""Tuned transfers in virtual time, over a bottleneck that they share with competing flows."""

@@ -86,7 +86,7 @@ def _text(count: int, seed: int) -> str:
         "know the bottleneck's rate. No history or advice says where to start."
     )
     under = filled(
-        "4 to 128 flows of others. Shares of what the best of 28 fixed settings moves, chosen with "
+        "4 to 128 competing flows. Shares of what the best of 28 fixed settings moves, chosen with "
         "hindsight for each link. The goal is 0.85."
     )
     without = filled(

@@ -28,7 +28,7 @@ _ALONE_LOST: Final = {"bbr": 0.02, "cubic": 0.1, "reno": 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A bottleneck of `rate_bps` with `others` flows of others.
+    """A bottleneck of `rate_bps` with `others` competing flows.
 
     `ramp_s`: see _RAMP_S. `set_up_s`: from the start of a client to its first byte. `noise`:
     relative standard deviation of the rate, correlated over `noise_s`. `exponent`: of the numbers
@@ -89,7 +89,7 @@ class Noise:
 
 
 def random_link(control: str, rng: np.random.Generator, *, loaded: bool) -> Link:
-    """A link with 4 to 128 flows of others, or with none."""
+    """A link with 4 to 128 competing flows, or with none."""
     rate_bps = 1e9 * 2 ** rng.uniform(-2, 3.3)
     rtt_s = rng.uniform(0.01, 0.09)
     return Link(

@@ -50,7 +50,7 @@ def together_text(count: int, seed: int) -> str:
     about = filled(
         f"Both tune themselves with the same method; the second begins {JOINS_S:g} s after the "
         f"first, and both run until {LASTS_S:g} s. {len(paths)} links ({count} for each congestion "
-        "control without load, and as many with 4 to 128 flows of others), one run on each. "
+        "control without load, and as many with 4 to 128 competing flows), one run on each. "
         "Jain's index, of both rates, and the medians of the link's rate that both have together "
         f"and of their flows are those of the last third. Converged: the index over {WINDOW_S:g} s "
         f"reaches {FAIR:g} and stays there for {STAYS_S:g} s, counted from the second one's start. "

@@ -1,4 +1,4 @@
-"""When a sample has told enough."""
+"""When a sample is large enough."""
 
 from advisor.models.harp.sampling import AdaptiveSample
 

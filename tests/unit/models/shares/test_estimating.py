@@ -32,7 +32,7 @@ def test_under_a_load_less_is_expected_than_without(model: ShareModel, way: Load
 
 
 def test_recent_ones_foretell_the_next(model: ShareModel) -> None:
-    """At other levels than those that were had, under the same load of others."""
+    """At other levels than those that were had, under the same cross traffic."""
     corrections = corrections_of(model, loaded(6, 0.3))
     for factor in (0.6, 1.0, 1.5):
         recent = [

@@ -87,6 +87,6 @@ def test_nine_of_ten_new_ones_are_within_the_interval() -> None:
 
 
 def test_the_interval_knows_that_loads_are_not_known_beforehand() -> None:
-    """A model with the load is told it where it is fitted: its own errors are too small."""
+    """A model with the load knows it where it is fitted: its own errors are too small."""
     forecast = Forecast(served(60, noise=0.3, different=10)["kraken"], NOW_S)
     assert forecast.error > 1.5 * forecast.model.validation_error

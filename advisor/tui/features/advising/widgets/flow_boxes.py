@@ -58,7 +58,7 @@ class FlowBoxes(Chart):
         return "\n".join(
             [
                 f"[b]{escape(self.title)}[/b]",
-                "One box for each number of flows, over all probes with so many: a flow is one "
+                "One box for each number of flows, over all probes with that many: a flow is one "
                 "connection, files at a time × streams each. The line in the box is the median; "
                 "half of the probes lie in the box, and the whiskers reach to the furthest "
                 "within 1.5 box heights. The rings beside it are the single probes; fewer than "

@@ -40,7 +40,7 @@ class SessionView(PanelView):
     NAMES = SESSION_PANELS
     HELP: ClassVar[str | None] = """[b]The session[/b]
 1 throughput of each probe · 2 the present probe · 3 the map of the settings · 4 the reason for it ·
-5 boxes: throughput by flows, over all probes with so many · 6 the settings, best first.
+5 boxes: throughput by flows, over all probes with that many · 6 the settings, best first.
 The numbers show one of them alone, 0 shows all again where there is room."""
     DEFAULT_CSS = """
     SessionView {
