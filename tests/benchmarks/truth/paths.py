@@ -83,7 +83,7 @@ def random_path(number: int, most_bps: float = MOST_BPS) -> TruthPath:
         f"MTU {mtu}",
         f"autotuning to {buffer}",
         control,
-        *([f"{load} streams of others"] if load else []),
+        *([f"{load} competing stream{'s' if load > 1 else ''}"] if load else []),
     ]
     case = Case(
         f"r{number}",
