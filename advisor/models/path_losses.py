@@ -155,7 +155,7 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 def _is_held_down(probe: _Lossy) -> bool:
     """Whether losses at its start hold a probe down, so that its windows will still grow.
 
-    Any other rate may be limited by something else: the receiver, or cross traffic, which cut
+    Any other rate may be limited by something else: the receiver, or cross traffic, which cuts
     the windows again and again. Windows of a few segments show no cuts: their threshold is at its
     minimum.
     """

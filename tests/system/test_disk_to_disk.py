@@ -24,8 +24,8 @@ from .conftest import Run, Server, Start, wait_until
 BUDGET = ["--budget", "20"]
 # Of a session that does not come to its end.
 LONG = ["--budget", "36"]
-# With time for every part.
-AMPLE = ["--budget", "60"]
+# With time for every part, also on a busy machine: the session ends once it is settled.
+AMPLE = ["--budget", "120"]
 # For what takes a busy machine long to make and to remove.
 LARGE = ["--budget", "24"]
 SEED = ["--seed", "1"]
@@ -74,7 +74,7 @@ def test_the_line_that_is_advised_does_what_was_said(
 ) -> None:
     target = own_server.folder / "there"
     run = _advise(start, own_server, source, target, *AMPLE)
-    done = run.finish()
+    done = run.finish(timeout_s=170)
     assert done.returncode == 0, done.stderr
     validator = jsonschema.Draft202012Validator(schema())
     for event in run.events:
