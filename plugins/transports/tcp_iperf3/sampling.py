@@ -37,7 +37,11 @@ class Sampler(threading.Thread):
         repeat_every(self._every_s, self._report)
 
     def _report(self) -> None:
-        self._sockets.exclude(self.library.control_descriptor())
+        control = self.library.control_descriptor()
+        if control < 0:
+            # It may open at any moment, and would be taken for a stream.
+            return
+        self._sockets.exclude(control)
         totals = self._sockets.totals()
         moved_bytes = totals.received_bytes if self._receiving else totals.acked_bytes
         if moved_bytes <= self._before_data_bytes:
