@@ -54,7 +54,7 @@ class PortWatch:
         """Whether the kernel keeps others out; None before anything listened."""
 
     def prepare(self) -> bool:
-        """Let the kernel keep out what it can; return whether something listens.
+        """Let the kernel keep out what it can; return whether something has listened yet.
 
         To be called again and again: foreign code may replace its listening socket.
         """
@@ -62,7 +62,7 @@ class PortWatch:
             if is_listening(sock):
                 self._prepare(sock)
                 self._prepared.add(inode)
-        return any(inode in self._prepared for _, inode in _descriptors())
+        return bool(self._prepared)
 
     def _prepare(self, listener: socket.socket) -> None:
         try:

@@ -26,7 +26,7 @@ BUDGET = ["--budget", "12"]
 # Of a session that does not come to its end.
 LONG = ["--budget", "36"]
 # With time for every part.
-AMPLE = ["--budget", "60"]
+AMPLE = ["--budget", "120"]
 # None of those that are given to whoever asks for any.
 PORTS = (19200, 19215)
 LARGE = 2**29
@@ -138,7 +138,7 @@ def test_xdd_is_measured_from_memory_to_memory_too(
 ) -> None:
     agent = _with_files(start_agent, target.parent)
     run = _advise(start, source, target, *agent.options, *AMPLE)
-    done = run.finish()
+    done = run.finish(timeout_s=170)
     assert done.returncode == 0, done.stderr
     composition = run.events[-1]["composition"]
     [alone] = [s for s in composition["subsystems"] if s["what"] == "tool memory to memory"]

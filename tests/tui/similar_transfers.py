@@ -1,4 +1,4 @@
-"""What HARP finds in made-up histories, and sessions that used it."""
+"""What HARP finds in made-up histories, and sessions that used them."""
 
 import msgspec
 import numpy as np

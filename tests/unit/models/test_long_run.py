@@ -127,8 +127,8 @@ def test_a_sawtooth_at_capacity_is_no_loss_to_answer() -> None:
     assert part.throughput_bps == pytest.approx(true_bps, rel=0.05)
 
 
-def test_a_burst_before_the_flows_of_others_answer_is_not_expected_again() -> None:
-    """The windows that they cut again and again do not grow back to it."""
+def test_a_burst_before_cross_traffic_reacts_is_not_expected_again() -> None:
+    """Windows that are cut again and again do not grow back to it."""
     state = transfer("cubic", 2, 0.02, 0.0, 1)[0][1].state
     assert state is not None
     intervals, reports, sent = [], [], 0
@@ -136,7 +136,7 @@ def test_a_burst_before_the_flows_of_others_answer_is_not_expected_again() -> No
         received_bytes = 1_250_000 if n < 5 else 312_500  # 100 Mbit/s, then 25
         sent += received_bytes // SEGMENT_BYTES
         cuts = n // 3
-        # The queue that the others fill: the RTT is lower only before it was full.
+        # The queue that the competing flows fill: the RTT is lower only before it was full.
         rtt_s = 0.02 if n == 0 else 0.03
         at_s = (n + 1) / 10
         interval = Interval(start_s=n / 10, end_s=at_s, received_bytes=received_bytes)

@@ -96,9 +96,9 @@ def test_what_is_known_of_a_tool_counts_before_a_probe_shows_it() -> None:
     whole = Work.of_sizes([10**4] * 400)
     known = KnownCosts(start=6, turn=1)
     with_known = _whole_s(CostModel(0.2, NETWORK, known=known).fit([probe]), probe, whole)
-    untold = _whole_s(CostModel(0.2, NETWORK).fit([probe]), probe, whole)
-    off, untold_off = (abs(math.log(seconds / 101.5)) for seconds, _ in (with_known, untold))
-    assert off < 0.7 * untold_off
+    without = _whole_s(CostModel(0.2, NETWORK).fit([probe]), probe, whole)
+    off, off_without = (abs(math.log(seconds / 101.5)) for seconds, _ in (with_known, without))
+    assert off < 0.7 * off_without
     assert off < 1.65 * with_known[1]
 
 
