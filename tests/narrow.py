@@ -6,7 +6,7 @@ import threading
 
 
 class Narrow:
-    """Lets so many connections through to a server at a time, as a firewall may; resets others."""
+    """Lets `most` connections through to a server at a time, as a firewall may; resets others."""
 
     def __init__(self, address: str, port: int, most: int) -> None:
         self._far = (address, port)

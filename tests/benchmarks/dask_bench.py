@@ -38,7 +38,7 @@ def _words(options: argparse.Namespace) -> list[str]:
 
 @contextlib.contextmanager
 def _address(workers: int) -> Iterator[list[str]]:
-    """The option for so many workers, which wait for work; none for none."""
+    """The option for this many workers, which wait for work; none for none."""
     if not workers:
         yield []
         return

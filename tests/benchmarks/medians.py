@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 FEW = 6
-"""Below so many values no 95 % interval of a median exists: it is then their range."""
+"""Below this number of values no 95 % interval of a median exists: it is then their range."""
 _DRAWS = 2000
 
 

@@ -303,7 +303,7 @@ def _result(groups: Sequence[VirtualGroup], mover: VirtualMover, changes: int) -
 def compared(
     timelines: Mapping[str, Timeline], names: Sequence[str], runs: int, data: Data
 ) -> dict[tuple[str, str], list[Result]]:
-    """Every method under every timeline, so many times."""
+    """Every method under every timeline, this many times."""
     found = {}
     for (load, timeline), name in product(timelines.items(), names):
         run = run_tuned if name in TUNERS else run_plan

@@ -54,7 +54,7 @@ _NAME: Final = re.compile(rf"({'|'.join(RUNS)})-rtt-(\d+(?:-\d+)?)ms(-globus-url
 _HOST: Final = "emulated"
 _DIGITS: Final = 6
 _FEWEST_ROUNDS: Final = 3
-"""A run that was cut short counts from so many on."""
+"""A run that was cut short counts from this number on."""
 FOLDER: Final = Path("profiles")
 _PAGE: Final = Path("docs/benchmarks-rtt.md")
 _FIGURE: Final = Path("docs/benchmarks/rtt.svg")

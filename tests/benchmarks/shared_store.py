@@ -178,7 +178,7 @@ def _measure(database: SharedDatabase, pairs: int, intervals: int, folder: Path)
 
 
 def _writers(database: SharedDatabase, pairs: int, intervals: int) -> None:
-    """So many at once, each with a session and a connection of its own, on ten pairs."""
+    """This many at once, each with a session and a connection of its own, on ten pairs."""
 
     def write(number: int) -> None:
         store = Store(database.backend("bob"))

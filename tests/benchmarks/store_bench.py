@@ -24,7 +24,7 @@ from advisor.store.layout import JOURNAL, pair_directory
 
 
 def made_up_result(rate_bps: float, intervals: int) -> Measurement:
-    """A measurement of so many intervals of half a second."""
+    """A measurement of this many intervals of half a second."""
     return Measurement(
         throughput_bps=rate_bps,
         stderr_bps=rate_bps / 50,
@@ -74,7 +74,7 @@ def _digests(directory: Path, records: int, pairs: int, intervals: int) -> None:
 
 
 def fill(store: Path, records: int, pairs: int, intervals: int) -> None:
-    """Write so many probes, of so many pairs, as a store would have them."""
+    """Write this many probes, of this many pairs, as a store would have them."""
     journals: dict[Pair, list[ProbeRecord]] = {}
     for ordinal in range(records):
         probe = _probe(ordinal, pairs, intervals)

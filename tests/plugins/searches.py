@@ -54,7 +54,7 @@ def tell(method: Method, *gbps: float) -> list[Any]:
 
 
 def follow(method: Method, gbps_of: Callable[[Setting], float], probes: int) -> Sequence[Any]:
-    """So many probes on a surface, fewer where it stops; the settings asked."""
+    """This many probes on a surface, fewer where it stops; the settings asked."""
     settings: list[Any] = []
     while len(settings) < probes and (setting := method.ask()) is not None:
         settings += tell(method, gbps_of(setting))

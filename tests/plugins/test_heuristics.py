@@ -18,7 +18,7 @@ XSEDE = a_path(
 
 
 def files(*sizes: tuple[int, int]) -> Knowledge:
-    """So many files of so many MB each, on that path."""
+    """This many files of this many MB each, on that path."""
     bins = tuple(((mb * 10**6).bit_length() - 1, n, n * mb * 10**6) for n, mb in sizes)
     total = sum(n * mb * 10**6 for n, mb in sizes)
     return Knowledge(path=XSEDE, dataset=Dataset(total_bytes=total, sizes=bins))

@@ -75,7 +75,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def moments(rng: Random, count: int) -> list[Moment]:
-    """So many: each point in turn, those near the end of a transfer among the last."""
+    """This many: each point in turn, those near the end of a transfer among the last."""
     points = list(_POINTS)
     first = rng.randrange(len(points))
     chosen = sorted((points[(first + n) % len(points)] for n in range(count)), key=_is_late)

@@ -72,7 +72,7 @@ def listening_agent(folder: Path, descriptors: int | None = None) -> Iterator[Li
 
 @contextlib.contextmanager
 def strangers(port: int, number: int, kind: str, source: str = "127.0.0.1") -> Iterator[None]:
-    """So many connections from that address, which stay open."""
+    """This many connections from that address, which stay open."""
     hello = _client_hello()
     with contextlib.ExitStack() as stack:
         for _ in range(number):

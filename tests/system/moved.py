@@ -58,7 +58,7 @@ def pair_here() -> Pair:
 def keep_sweep(
     store: Store, rates_bps: Mapping[tuple[int, int], float], *, file_bytes: int, files: int
 ) -> None:
-    """Past transfers of so many files of a size, on a path of 1 Gbit/s and 20 ms.
+    """Past transfers of this many files of a size, on a path of 1 Gbit/s and 20 ms.
 
     `rates_bps`: by files at a time and streams for each.
     """

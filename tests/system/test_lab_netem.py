@@ -35,7 +35,7 @@ for i in range(int(sys.argv[1])):
         pass
 print(len(times), statistics.median(times) if times else 0)
 """
-# As many bytes to far as the path carries, for so many seconds; the sink says at which rate.
+# As many bytes to far as the path carries, for this many seconds; the sink says at which rate.
 SINK = """
 import socket, time
 s = socket.create_server(("", 5000))

@@ -63,7 +63,7 @@ class Mover:
         client.chmod(0o755)
 
     def run(self, *options: str, hangs: bool = False, let_through: int = 4) -> Run:
-        """`hangs`: all clients but the first of each class, so many at most, do nothing."""
+        """`hangs`: all clients but the first of each class, this many at most, do nothing."""
         self._number += 1
         path = own_environment(self.home)["PATH"]
         environment = {

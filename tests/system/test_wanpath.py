@@ -36,7 +36,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         heard.append([int(data[:8]), len(data), time.monotonic()])
     print(json.dumps(heard))
 """
-# Sends so many datagrams of a length; after each so many it waits for a time.
+# Sends a number of datagrams of a length; after each batch of them it waits for a time.
 SENDER = """
 import socket, sys, time
 address, port, first, count, length, batch, wait_s = sys.argv[1:]
@@ -57,7 +57,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
     while True:
         s.sendto(*s.recvfrom(65536))
 """
-# Sends so many datagrams there and prints the fastest round trip in milliseconds.
+# Sends this many datagrams there and prints the fastest round trip in milliseconds.
 PING = """
 import socket, sys, time
 address, port, count, timeout_s = sys.argv[1:]

@@ -45,7 +45,7 @@ def transfer(start: Start, server: AnyServer | KillableServer, source: Path, *op
 
 
 def until_files_arrived(run: Run, number: int = 0) -> None:
-    """Until it says that more than so many are there."""
+    """Until it says that more than this many are there."""
     while run.wait_for("files_moving")["classes"][0]["files"] <= number:
         pass
 

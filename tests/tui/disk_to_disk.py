@@ -233,7 +233,7 @@ def events(**plan: Any) -> list[ev.AnyEvent]:
 
 
 def until(recorded: list[ev.AnyEvent], stage: str, probes: int) -> list[ev.AnyEvent]:
-    """What was reported while the probe after so many of this run was under way."""
+    """What was reported while the probe after this many of this run was under way."""
     begun = [
         index
         for index, event in enumerate(recorded)

@@ -24,7 +24,7 @@ def on(network: str) -> Conditions:
 
 
 def scattered(days: int) -> list[PastTransfer]:
-    """Transfers that no surface fits, so many days later."""
+    """Transfers that no surface fits, this many days later."""
     rng = np.random.default_rng(days)
     return [
         msgspec.structs.replace(one, throughput_bps=float(rng.uniform(1e8, 9e9)))

@@ -69,7 +69,7 @@ def moving(at_s: float, moved_bytes: int, bps: float, **more: object) -> ev.File
 
 
 def under_way(seconds: int = 400) -> list[ev.AnyEvent]:
-    """Its first so many seconds: it searches, meets an external load for two minutes, searches."""
+    """The first seconds of it: it searches, meets an external load for two minutes, searches."""
     recorded: list[ev.AnyEvent] = [started()]
     moved = 0.0
     gave: list[float] = []

@@ -70,7 +70,7 @@ def alarms(noise: Noise, pairs: int, records: int, seed: int) -> int:
 
 
 def delays(noise: Noise, factor: float, before: int, pairs: int, seed: int) -> list[int]:
-    """How many records after a change it takes to call it; 100 for not within so many.
+    """How many records after a change it takes to call it; 100 for not within that many.
 
     Histories with a false alarm before the change are left out.
     """

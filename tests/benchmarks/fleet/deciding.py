@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.fleet.deciding 100
 
-prints the CPU time of three decisions in a mesh of so many hosts, each pair measured once; then of
-reading what a decision needs from a database: all of it, and three times again after that.
+prints the CPU time of three decisions in a mesh of the given number of hosts, each pair measured
+once; then of reading what a decision needs from a database: all of it, and three times again after
+that.
 """
 
 import sys
@@ -26,7 +27,7 @@ _NOW_S = 1.8e9
 
 
 def state_of(number: int) -> FleetState:
-    """A mesh of so many hosts."""
+    """A mesh of this many hosts."""
     hosts = "".join(f'[hosts.h{host}]\nbandwidth = "10Gbit"\n' for host in range(number))
     mesh = '[measure.mesh]\nwhat = "advice"\nbetween = "mesh"\nevery = "180d"\nbudget = "30s"\n'
     pairs = [

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.fleet.report 200
 
-fills a database with a mesh of so many hosts, each pair measured 16 times, and writes the report
-three times. Needs two gigabytes of disk for 200 hosts.
+fills a database with a mesh of the given number of hosts, each pair measured 16 times, and writes
+the report three times. Needs two gigabytes of disk for 200 hosts.
 """
 
 import resource

@@ -58,7 +58,7 @@ class Validated:
 
 
 def validated(tables: Sequence[RecordedTable], splits: int) -> Mapping[Size, Validated]:
-    """Every group of every file, parted so many times, by class."""
+    """Every group of every file, parted this many times, by class."""
     by_class: dict[Size, Validated] = defaultdict(Validated)
     for own in by_source(tables).values():
         history = History.of(transfer for table in own for transfer in table.transfers)

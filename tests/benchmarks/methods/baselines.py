@@ -57,7 +57,7 @@ class _Random(Search[_Memory]):
         self._draw()
 
 
-RANDOM = SearchPlugin(name="random", summary="the best of so many at random", make=_Random)
+RANDOM = SearchPlugin(name="random", summary="the best of as many at random", make=_Random)
 
 
 def exhaustive() -> list[tuple[MethodPlugin, int]]:

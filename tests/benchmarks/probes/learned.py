@@ -20,7 +20,7 @@ _FEW = 60
 
 
 def learned_errors(known: Sequence[Trace], intervals: int) -> list[float]:
-    """The relative error of each trace's prediction after so many intervals."""
+    """The relative error of each trace's prediction after this many intervals."""
     rates = np.array([[i.throughput_bps for i in t.intervals[:intervals]] for t in known])
     logs = np.log(np.maximum(rates, _LEAST_BPS))
     recent = np.log(np.maximum(rates[:, -max(1, intervals // 2) :].mean(axis=1), _LEAST_BPS))

@@ -96,7 +96,7 @@ def stopped(trace: Trace, rule: Rule) -> Stopped:
 
 
 def after(trace: Trace, rule: Rule, intervals: int) -> Stopped:
-    """What a rule says after so many intervals, whether it would stop or not."""
+    """What a rule says after this many intervals, whether it would stop or not."""
     part = rule(trace.intervals[:intervals], trace.rtt_s)
     return _judged(trace, part, trace.intervals[intervals - 1].end_s)
 

@@ -55,7 +55,7 @@ def make_source(file: Path, seconds: float) -> Path:
 
 
 def check_room(folder: Path, seconds: float) -> None:
-    """Raises Trouble where what arrives in so many seconds might not fit."""
+    """Raises Trouble where what arrives in this many seconds might not fit."""
     wanted, free = SOURCE_RATE_BPS / 8 * seconds * _ROOM, shutil.disk_usage(folder).free
     if free < wanted:
         raise Trouble(

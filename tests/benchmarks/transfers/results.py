@@ -96,6 +96,6 @@ class Results(KeptLines[Line]):
         return any(run.is_of(task, epoch_s) for run in self.all(Run))
 
     def swept(self, load: Load, seconds: float) -> dict[str, float]:
-        """The rates of the settings under this load, in bit/s, over so many seconds each."""
+        """The rates of the settings under this load, in bit/s, over this many seconds each."""
         found = (one for one in self.all(Swept) if one.seconds == seconds)
         return {one.setting: one.bps for one in found if one.load == load.key}

@@ -74,7 +74,7 @@ class Seen:
 class Watch:
     """Runs a command, of `advisor transfer --json` or any that moves files, for `seconds`.
 
-    `turn`: what to do after so many seconds of it. `prints_events`: the time of one that does not
+    `turn`: what to do after this many seconds of it. `prints_events`: the time of one that does not
     print them counts from its start.
     """
 

@@ -87,7 +87,7 @@ def test_an_ipv6_address() -> None:
 
 
 class _Server(ThreadingHTTPServer):
-    """Serves any file in parts, to so many connections at once and not to fewer."""
+    """Serves any file in parts, to this many connections at once and not to fewer."""
 
     # No thread outlives the test: what it prints would be taken for another test's output.
     daemon_threads = False

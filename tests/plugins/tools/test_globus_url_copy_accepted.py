@@ -369,7 +369,7 @@ def made_for_all(folder: Path) -> None:
 
 
 def as_long_as(folder: Path, characters: int) -> Path:
-    """A path below the folder with so many characters."""
+    """A path below the folder with this many characters."""
     path = folder
     while (left := characters - len(str(path)) - 1) > 200:
         path = path / ("d" * 100)

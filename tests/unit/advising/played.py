@@ -29,7 +29,7 @@ _HEADERS_BYTES: Final = 52
 _ROUNDS: Final = 2500
 _LEFT_OUT: Final = 500
 _EVEN_STREAMS: Final = 8
-"""So many streams are even in `_ROUNDS`; fewer are played for longer."""
+"""This many streams are even in `_ROUNDS`; fewer are played for longer."""
 
 _COUNTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 20, 25)
 _UDT_START_S: Final = 0.5
@@ -57,7 +57,7 @@ class PlayedPath(SimulatedPath):
         ]
 
     def capacity_bps(self, streams: int) -> float:
-        """What so many streams can have of the path and the hosts."""
+        """What this many streams can have of the path and the hosts."""
         return min(self.data_bps * streams / (streams + self.load), self.host_bps)
 
     def rounds(self, streams: int, asked_bytes: int, seed: int, factor: float) -> _Course:

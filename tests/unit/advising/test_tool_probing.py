@@ -22,7 +22,7 @@ from advisor.testing.samples import a_path
 
 
 def _ran(mbytes: Sequence[float], begun_s: float = 0.5, closing_s: float = 0.5) -> Ran:
-    """So many MB in each tenth of a second."""
+    """This many MB in each tenth of a second."""
     intervals = [Interval(n / 10, (n + 1) / 10, round(mb * 1e6)) for n, mb in enumerate(mbytes)]
     return Ran(
         status=0,
@@ -173,7 +173,7 @@ def test_what_nobody_saw_pass_counts_evenly() -> None:
 
 
 class _TheFirst:
-    """A destination with the first so many files, all of their full size, and no others."""
+    """A destination with the first `here` files, all of their full size, and no others."""
 
     def __init__(self, here: int) -> None:
         self._here = here

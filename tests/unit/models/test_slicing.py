@@ -18,7 +18,7 @@ MIB = 2**20
 
 
 def _files(*groups: tuple[int, int]) -> tuple[list[FileEntry], tuple[SizeBin, ...]]:
-    """So many files of each size."""
+    """This many files of each size."""
     histogram = SizeHistogram()
     files = []
     for number, (count, size) in enumerate(groups):

@@ -9,7 +9,7 @@ from advisor.report.time_left import about_left_s, time_left_text
 
 
 def moving(lasts_s: float, rate_bps: float = 8e6, **more: object) -> FilesMoving:
-    """So many seconds before the end at this rate."""
+    """This many seconds before the end at this rate."""
     one = ClassProgress(
         size="all",
         files=0,

@@ -27,7 +27,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class FakeSession:
-    """Reconnects after so many failures, and finds these ranges at the destination then."""
+    """Reconnects after this many failures, and finds these ranges at the destination then."""
 
     def __init__(self, failures: int, done: dict[str, list[tuple[int, int]]]) -> None:
         self.control = Control()

@@ -15,7 +15,7 @@ EPOCH_S = 0.6
 
 
 class Destination:
-    """One whose clients move so many bytes a second each, and end a piece when asked to."""
+    """One whose clients move this many bytes a second each, and end a piece when asked to."""
 
     def __init__(self, name: str, client_bps: float, size_bytes: int = 2**40) -> None:
         self.group: FileGroup | None = FileGroup(name, [FileEntry(name, size_bytes, 0)])

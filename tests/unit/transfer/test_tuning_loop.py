@@ -51,7 +51,7 @@ class Sky(FileGroup):
 class Wheel(VirtualClock):
     """Turns the clock, and moves bytes: clients of PIECE_S each, with the streams they began with.
 
-    `rate`: bytes/s of so many clients with these streams each, mean over them.
+    `rate`: bytes/s of a number of clients with these streams each, mean over them.
     """
 
     def __init__(self, group: Sky, rate: Callable[[int, float], float], lasts_s: float) -> None:

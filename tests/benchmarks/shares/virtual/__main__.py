@@ -185,7 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--networks", type=int, help="so many; printed, not written")
+    parser.add_argument("--networks", type=int, help="how many; printed, not written")
     parser.add_argument("--seed", type=int, default=_SEED, help=f"[{_SEED}]")
     options = parser.parse_args()
     text = _text(options.networks or _COUNT, options.seed)

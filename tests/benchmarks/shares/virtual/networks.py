@@ -40,7 +40,7 @@ Levels: TypeAlias = Mapping[str, tuple[int, int]]
 class Network:
     """`path_bps`, `rtt_s` and `file_bps`, the most that one file gets, are by destination.
 
-    `stream_exponent`: what a file with p streams counts, p to this. `host_files`: with so many
+    `stream_exponent`: what a file with p streams counts, p to this. `host_files`: with this many
     files the source reaches half. `noise_s`: over which weights vary; `shared_noise`: the part of
     the variation of a flow that all flows to one destination have in common.
     """
@@ -62,7 +62,7 @@ class Network:
         )
 
     def spread(self, flows: int) -> float:
-        """Relative standard deviation of the weight of so many flows together."""
+        """Relative standard deviation of the weight of this many flows together."""
         alone = _FLOW_SPREAD[self.control]
         return math.hypot(alone / math.sqrt(flows), self.shared_noise)
 
@@ -167,7 +167,7 @@ def random_network(control: str, load: str, rng: np.random.Generator) -> Network
 
 
 def networks(count: int, seed: int) -> Sequence[tuple[int, Network]]:
-    """So many, with every congestion control under every kind of load as often as the others."""
+    """This many, with every congestion control under every kind of load as often as the others."""
     found = []
     for number in range(count):
         rng = np.random.default_rng([seed, number])

@@ -38,7 +38,7 @@ _BIG: Final = Dataset(total_bytes=10**15, files=1)
 
 
 def links(control: str, count: int, seed: int, *, loaded: bool) -> Iterable[Link]:
-    """So many links; each is the same whatever the count."""
+    """This many links; each is the same whatever the count."""
     for number in range(count):
         rng = np.random.default_rng([seed, number, CONTROLS.index(control)])
         yield random_link(control, rng, loaded=loaded)

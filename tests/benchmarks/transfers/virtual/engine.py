@@ -107,7 +107,7 @@ def moved_bytes(
     piece_s: float = PIECE_S,
     record: Callable[[Epoch], None] = lambda _: None,
 ) -> float:
-    """What arrives in so many seconds. `epoch_s`: fixed epochs; None ends them when decided."""
+    """What arrives in this many seconds. `epoch_s`: fixed epochs; None ends them when decided."""
     engine = VirtualEngine(link, np.random.default_rng(seed), seconds, piece_s)
     loop = TuningLoop(
         Fixed(tuner) if isinstance(tuner, dict) else tuner,

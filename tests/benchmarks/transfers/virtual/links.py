@@ -32,7 +32,7 @@ class Link:
 
     `ramp_s`: see _RAMP_S. `set_up_s`: from the start of a client to its first byte. `noise`:
     relative standard deviation of the rate, correlated over `noise_s`. `exponent`: of the numbers
-    of flows in the shares. `host_flows`: with so many the hosts reach half. `flow_bps`: the most
+    of flows in the shares. `host_flows`: with this many the hosts reach half. `flow_bps`: the most
     that one flow's window allows.
     """
 

@@ -55,7 +55,7 @@ class Carrier:
 
     name = "carrier"
     summary = "copies on this host"
-    flags: Mapping[str, str] = {"carrier": "Copies.", "--at-once FILES": "So many at a time."}
+    flags: Mapping[str, str] = {"carrier": "Copies.", "--at-once FILES": "How many at a time."}
     moves_several = True
     traits = ToolTraits(rank=-1, is_default=True, moves_ranges=True)
 

@@ -27,9 +27,9 @@ def truth_bps(name: str, concurrency: float, total: float) -> float:
 def served(
     number: int, *, noise: float = 0.02, seed: int = 1, different: int | None = None
 ) -> dict[str, list[Served]]:
-    """What so many steps, a minute each, of an experiment see of them.
+    """What this many steps, a minute each, of an experiment see of them.
 
-    `different`: so many steps differ, and are repeated; None if all do.
+    `different`: this many steps differ, and are repeated; None if all do.
     """
     rng = np.random.default_rng(seed)
     found: dict[str, list[Served]] = {name: [] for name in LAWS}

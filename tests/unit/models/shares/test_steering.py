@@ -17,7 +17,7 @@ World = Callable[[str, float, float], float]
 
 
 def driven(steering: Steering, world: World, epochs: int) -> dict[str, float]:
-    """What they get at the end of so many epochs, as parts of what they get together."""
+    """What they get at the end of this many epochs, as parts of what they get together."""
     levels = planned()
     rates: dict[str, float] = {}
     for _ in range(epochs):
