@@ -45,7 +45,7 @@ from advisor.traits import describe, flow_names, subject_name, transport_labels
 
 
 class AdviceInputs(msgspec.Struct, frozen=True, kw_only=True):
-    """What an advice is based on.
+    """What advice is based on.
 
     `absent`: see `Composition`. `folder`: where a profiled tool's files go at the destination.
     `stopped`: why the session ended before its time. `tool`: the profiled tool, which knows what

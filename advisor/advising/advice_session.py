@@ -48,7 +48,7 @@ class Interrupted(msgspec.Struct, frozen=True):
 
 
 class AdviceSession(Session):
-    """The base of sessions that end with an advice. `interrupted`: the one that is resumed."""
+    """The base of sessions that end with advice. `interrupted`: the one that is resumed."""
 
     exit_codes: ClassVar[Mapping[type[Exception], int]] = {PeerLost: EXIT_PEER}
     stopped_message: ClassVar[str] = INTERRUPTED.reason

@@ -1,4 +1,4 @@
-"""Sentences of an advice whose figures show what the hosts can do, and not what the path can."""
+"""Sentences of advice whose figures show what the hosts can do, and not what the path can."""
 
 from collections.abc import Sequence
 

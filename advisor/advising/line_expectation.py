@@ -1,4 +1,4 @@
-"""Makes the expectation of an advice that of the line it prints.
+"""Makes the expectation of advice that of the line it prints.
 
 Streams are measured with a transport's own program. The printed line is for a tool, which may reach
 less on these hosts whatever the network gives. Sessions from disk to disk measure that: the tool
@@ -56,7 +56,7 @@ def _best_bps(probes: Sequence[ProbeRecord], stage: str) -> float:
 def expected_of_line(advice: Advice, ceilings: dict[str, float], dataset: Dataset | None) -> Advice:
     """The advice with what its first line reaches, where that tool's ceiling is lower.
 
-    Expectation, default, gain and duration are then the tool's; `tool_ceiling` has both. An advice
+    Expectation, default, gain and duration are then the tool's; `tool_ceiling` has both. Advice
     from disk to disk is about the tool already.
     """
     tool = advice.commands[0].tool if advice.commands else ""

@@ -207,7 +207,7 @@ class _OneConnection(AdviceSession):
         return EXIT_DONE
 
     def _give_line(self, advice: Advice, known: Sequence[ProbeRecord]) -> None:
-        """Give an advice whose expectation is that of its line. `known`: of this connection."""
+        """Give advice whose expectation is that of its line. `known`: of this connection."""
         ceilings = known_ceilings(known, [tool.name for tool in registry.tools()])
         self.give(expected_of_line(advice, ceilings, self.request.dataset))
 

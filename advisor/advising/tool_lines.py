@@ -1,4 +1,4 @@
-"""The tools whose command lines an advice has: those that were named, else those that are there."""
+"""The tools whose command lines advice has: those that were named, else those that are there."""
 
 import msgspec
 

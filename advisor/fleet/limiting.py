@@ -12,9 +12,9 @@ from advisor.traits import flow_names
 
 
 def limits_of(records: Sequence[Record]) -> list[Limit]:
-    """The limits of a session's path and those that its best result shows, as in an advice.
+    """The limits of a session's path and those that its best result shows, as in advice.
 
-    They are found again from what was measured: an advice of others is not taken at its word.
+    They are found again from what was measured: advice of others is not taken at its word.
     """
     path = next(_paths(records), None)
     probes = [one for one in records if isinstance(one, ProbeRecord)]

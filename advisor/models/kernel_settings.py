@@ -1,4 +1,4 @@
-"""The kernel settings that an advice asks for, and which of them a host does not have."""
+"""The kernel settings that advice asks for, and which of them a host does not have."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The formats in which an advice leaves the program: of the command line and of the screens."""
+"""The formats in which advice leaves the program: of the command line and of the screens."""
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from advisor.store.remarks import session_of
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """An advice and what is known beside it.
+    """Advice and what is known beside it.
 
     `recorded_s`: its Unix time. `probes`: those of its session. `side`: the host that a file for
     one host is meant for. `present`: kernel settings by side, of the hosts that can be asked here.
@@ -86,9 +86,9 @@ def exported(
     path: PathFacts | None = None,
     side: Side = "source",
 ) -> Exported:
-    """What is exported of an advice; this host's settings are read.
+    """What is exported of advice; this host's settings are read.
 
-    `records`: those of its pair. `recorded_s`: the time of an advice that is not among them.
+    `records`: those of its pair. `recorded_s`: the time of advice that is not among them.
     """
     own = [record for record in records if session_of(record) == advice.session]
     given = [r.recorded_s for r in own if isinstance(r, AdviceRecord)]

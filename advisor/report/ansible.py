@@ -1,4 +1,4 @@
-"""The kernel settings of an advice as an Ansible playbook, which also takes them back.
+"""The kernel settings of advice as an Ansible playbook, which also takes them back.
 
 Ansible evaluates `{{ }}` in whatever text a playbook has, so no text of the advice becomes part of
 one but in comments: host names and settings have no characters that could mean anything.

@@ -1,4 +1,4 @@
-"""The line of an advice as a job for Slurm."""
+"""The line of advice as a job for Slurm."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""The kernel settings of an advice as a file for /etc/sysctl.d, with what takes them back."""
+"""The kernel settings of advice as a file for /etc/sysctl.d, with what takes them back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

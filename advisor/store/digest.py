@@ -33,7 +33,7 @@ from advisor.store.remarks import OWN_ORIGIN, Standing, session_of, standing
 
 
 class AdviceFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of an advice. `offset`: start of its line in the journal, `length`: its bytes."""
+    """The content of advice. `offset`: start of its line in the journal, `length`: its bytes."""
 
     subject: str = msgspec.field(name="transport")
     setting: Setting

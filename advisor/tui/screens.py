@@ -46,7 +46,7 @@ class HomeKey(NamedTuple):
 class ScreenEntry(NamedTuple):
     """One screen: `target` is its module below `advisor.tui`, and its class.
 
-    `step`: its word among the steps to an advice, "" where it is none of them. `title` and `about`:
+    `step`: its word among the steps to advice, "" where it is none of them. `title` and `about`:
     how the palette offers it, "" where other screens alone lead to it.
     """
 

@@ -26,7 +26,7 @@ from advisor.tui.status import session_status, shares_status, transfer_status
 
 
 class Shell(App[int]):
-    """`history`: everything that is stored. `draft`: what was entered for an advice.
+    """`history`: everything that is stored. `draft`: what was entered for advice.
 
     `session`, `transfer`, `shares`: the advice session, tuned transfer and transfer to several
     destinations that run, or ran last. `drawing`: what charts are drawn with: braille, block or

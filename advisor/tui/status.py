@@ -53,7 +53,7 @@ def session_status(model: "SessionModel") -> list[Content]:
 def _best(model: "SessionModel") -> list[Content]:
     """The advised rate, else the best so far, and how many times the default it is.
 
-    Nothing is said of the gain of an advice that is not certain to be one.
+    Nothing is said of the gain of advice that is not certain to be one.
     """
     advice = model.advice
     if advice:

@@ -259,7 +259,7 @@ def test_files_of_others_are_not_replaced(alices: Store, shared_database: Shared
 def test_nobody_runs_what_somebody_else_wrote(
     alices: Store, shared_database: SharedDatabase
 ) -> None:
-    """A request can start programs when it is resumed; an advice has lines to copy."""
+    """A request can start programs when it is resumed; advice has lines to copy."""
     plain = make_an_advice("alices", 3.0, incomplete=True)
     line = Command(tool="globus-url-copy", side="source", argv=["evil"], shell="evil")
     advice = msgspec.structs.replace(plain.advice, commands=[line])

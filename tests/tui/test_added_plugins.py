@@ -53,7 +53,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _session() -> SessionModel:
-    """One probe over the added transport, and an advice in which it came off second."""
+    """One probe over the added transport, and advice in which it came off second."""
     probe: dict[str, Any] = {
         "ordinal": 1,
         "stage": "pipes",

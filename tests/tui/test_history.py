@@ -79,7 +79,7 @@ async def test_what_is_stored_can_be_taken(
         directory = store.argument
         [(arguments, session)] = taken
         assert arguments == [*BEGIN, "--accept-history", "--store", directory, "--", "me@dtn02"]
-        # Until there is an advice, the step stays and says what it waits for.
+        # Until there is advice, the step stays and says what it waits for.
         await until(pilot, lambda: "Connecting to me@dtn02 …" in words(app, "#taking"))
         assert isinstance(app.screen, HistoryScreen)
         for event in some_events()[:3]:

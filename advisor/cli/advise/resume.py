@@ -23,7 +23,7 @@ def resume(
         typer.Option(
             "--more",
             **p.DURATION,
-            help="Measure so much longer, as in 30s, also if the session has ended.",
+            help="Measure for this much more time, as in 30s, also if the session has ended.",
         ),
     ] = None,
     session: Annotated[
@@ -35,8 +35,8 @@ def resume(
     """Continue the last session that was interrupted, of whatever pair.
 
     Its probes count: the search continues from where it was, within the time that was left. With
-    --more it continues the last session for so much longer, even if it had stopped because all was
-    decided, and then gives a new advice.
+    --more it continues the last session for that much more time, even if it had stopped because all
+    was decided, and then gives new advice.
     """
     if session and not more:
         raise UsageError("--session needs --more", remedy="say how much longer, as in --more 30s")

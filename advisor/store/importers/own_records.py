@@ -1,7 +1,7 @@
 """Advisor's own JSON lines: exported histories and profiles, and sealed profiles.
 
 What is taken are measurements and remarks. A request could start programs when it is resumed, and
-an advice has lines that people run: they are taken only where the user says that the file is their
+advice has lines that people run: they are taken only where the user says that the file is their
 own (`restore`). A sealed file begins with a line that counts and digests the rest; nothing of it is
 taken unless both agree.
 """
@@ -139,7 +139,7 @@ def _without_orders(record: Record) -> Record:
     """The record without what another person could have this one run. Raises RefusedError."""
     if isinstance(record, AdviceRecord):
         raise RefusedError(
-            "an advice has command lines: give --restore to take those of your own files"
+            "advice contains command lines: give --restore to take those of your own files"
         )
     if isinstance(record, SessionRecord | ProfileRecord):
         return msgspec.structs.replace(record, request={})

@@ -51,7 +51,7 @@ def mark_of(row: Row) -> bytes:
 class Reader(msgspec.Struct, frozen=True):
     """The account that reads, and what it takes of others.
 
-    A request could start programs when it is resumed, and an advice has lines that people run.
+    A request could start programs when it is resumed, and advice has lines that people run.
     "without orders": those of others come without. "without requests": requests and advice of
     others are left out, as of an imported file. "everything": for who trusts all.
     """

@@ -1,4 +1,4 @@
-"""The expectation of an advice belongs to the line that it prints."""
+"""The expectation of advice belongs to the line that it prints."""
 
 import pytest
 

@@ -26,7 +26,7 @@ FAST, SLOW = 4, 2
 
 
 class Probed:
-    """As much of a context as an advice is made from."""
+    """As much of a context as advice is made from."""
 
     def __init__(self, path: PathFacts, probes: list[ProbeRecord]) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Whose command lines an advice has."""
+"""Whose command lines advice has."""
 
 import msgspec
 import pytest

@@ -15,7 +15,7 @@ TCP = {"streams": 4, "buffer_bytes": 2**20, "congestion": "cubic"}
 
 @pytest.fixture
 def advised() -> Callable[..., Advice]:
-    """Makes an advice whose lines the tools wrote for a request with these changes."""
+    """Makes advice whose lines the tools wrote for a request with these changes."""
 
     def make(
         dataset: Dataset | None = None,

@@ -1,4 +1,4 @@
-"""Each format of an advice, read by what it is for."""
+"""Each format of advice, read by what it is for."""
 
 import subprocess
 import sys
@@ -203,7 +203,7 @@ HOSTILE = [
 
 @pytest.fixture(params=HOSTILE, ids=range(len(HOSTILE)))
 def attack(request: pytest.FixtureRequest, advice: Advice, tmp_path: Path) -> Advice:
-    """An advice with hostile text wherever a stored one can have it."""
+    """Advice with hostile text wherever a stored one can have it."""
     text = request.param
     commands = [
         msgspec.structs.replace(

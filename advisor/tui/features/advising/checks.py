@@ -1,4 +1,4 @@
-"""Checks of what is typed for an advice: each raises ValueError with a sentence."""
+"""Checks of what is typed for advice: each raises ValueError with a sentence."""
 
 from advisor.advising.budget import SHORTEST_S
 from advisor.domain.names import parse_names

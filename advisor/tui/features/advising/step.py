@@ -1,4 +1,4 @@
-"""The base of the screens that lead to an advice: trail, Next and Back."""
+"""The base of the screens that lead to advice: trail, Next and Back."""
 
 from typing import ClassVar, Final
 
@@ -15,7 +15,7 @@ _ALL_STEPS_FROM: Final = 150
 
 
 class Step(Page):
-    """A step to an advice. `STEP` is its name in WALK."""
+    """A step to advice. `STEP` is its name in WALK."""
 
     STEP: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -60,7 +60,7 @@ def ask_for_transfer(
 
 
 def verdict(rate_bps: float, interval_bps: tuple[float, float] | None) -> str:
-    """A sentence that says whether an advice came true."""
+    """A sentence that says whether advice came true."""
     if interval_bps is None:
         return f"{format_rate(rate_bps)}; there is no advice to compare it with."
     where = CAME_TRUE[came_true(rate_bps, interval_bps)]

@@ -39,7 +39,7 @@ class TransferDraft(MoveDraft, kw_only=True):
 
     A draft's fields for data and destination have the same meaning; of those for profiling only
     `tool`, `max_concurrency`, `max_streams` and `verify` are used. `advised_start`: the start that
-    an advice filled in, which is for one run to its hosts; "" where there is none.
+    advice filled in, which is for one run to its hosts; "" where there is none.
     """
 
     method: str = msgspec.field(default_factory=lambda: default_method("transfer"))
@@ -145,7 +145,7 @@ class TransferDraft(MoveDraft, kw_only=True):
 
     @property
     def starts_as_advised(self) -> bool:
-        """Whether the start is the one that an advice filled in."""
+        """Whether the start is the one that advice filled in."""
         return bool(self.start) and self.start == self.advised_start
 
     def forget_once(self) -> None:
@@ -199,7 +199,7 @@ def _reached_as(request: AdviceRequest) -> Draft:
 
 
 def of_draft(draft: Draft) -> TransferDraft:
-    """A transfer draft with the data and destination that were entered for an advice."""
+    """A transfer draft with the data and destination that were entered for advice."""
     move = TransferDraft(
         to=draft.to, server=draft.server, data=draft.data if draft.what == "data" else ""
     )

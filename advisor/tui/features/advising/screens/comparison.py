@@ -103,7 +103,7 @@ def _is_judged(model: SessionModel, probe: ProbeModel) -> bool:
 
 
 def contender_bars(model: SessionModel, prefix: str = "") -> list[Bar]:
-    """One bar for each contender of the session's advice; none without an advice."""
+    """One bar for each contender of the session's advice; none without advice."""
     advice = model.advice
     if advice is None:
         return []

@@ -271,7 +271,7 @@ class HistoryScreen(Step):
 
 
 def _taking_words(model: SessionModel, where: str) -> str:
-    """What an advice from stored results waits for; "" when it is over."""
+    """What advice from stored results waits for; "" when it is over."""
     if model.is_over:
         return ""
     if model.pair is None:

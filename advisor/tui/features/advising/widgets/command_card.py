@@ -86,7 +86,7 @@ class LineCard(Static, can_focus=True):
 
 
 class CommandCard(Titled, LineCard):
-    """A command line of an advice, with the first sentence of its note; open, all about it."""
+    """A command line of advice, with the first sentence of its note; open, all about it."""
 
     HELP = (
         "[b]A command line[/b] It runs as it is printed, on the host named above it, once the "

@@ -15,7 +15,7 @@ _FARTHEST: Final = 2.5
 
 
 class CompositionBars(IntervalBars):
-    """Bars of an advice with a composition; a bar longer than the axis ends in an arrow."""
+    """Bars of advice with a composition; a bar longer than the axis ends in an arrow."""
 
     HELP = (
         "[b]Disks and network[/b] The rate of each alone, of all together (the smallest of "
