@@ -114,6 +114,13 @@ def test_nothing_measured_is_no_page(tmp_path: Path) -> None:
         write_document(Results(tmp_path / "none.jsonl"), tmp_path / "page.md")
 
 
+def test_a_resumed_path_has_the_long_runs_that_were_stored(results: Results) -> None:
+    key = key_of("tcp", FOUR)
+    again = Results(results.file)
+    assert [again.long_run_bps("r1", key, repeat) for repeat in range(3)] == [9e8, 9.4e8, None]
+    assert again.long_run_bps("r2", key, 0) is None
+
+
 def test_a_path_is_known_by_its_key_and_title() -> None:
     drawn = random_path(7)
     assert path_of("r7", drawn.case.title) == drawn

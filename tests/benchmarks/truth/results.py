@@ -56,3 +56,8 @@ class Results(KeptLines[Line]):
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, Line)
+
+    def long_run_bps(self, case: str, key: str, repeat: int) -> float | None:
+        """The rate of one long run in bit/s; None if it has not been run."""
+        runs = (run for run in self.all(Truth, case) if (run.key, run.repeat) == (key, repeat))
+        return next((run.bps for run in runs), None)
