@@ -2,7 +2,7 @@
 
     python fleet_session.py FOLDER SOURCE DESTINATION SECONDS
 
-FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when it has run for so long, and
+FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when that time is over, and
 nothing more if its standard input ends before. FOLDER/log has a line for each begin and end. If it
 cannot be distinguished from a session, neither can what a worker does with it.
 """

@@ -6,7 +6,7 @@ It ends when no probe is worth its time any more (`advising/standing.py`). A pro
 - the best setting with another number of flows, if that may be faster;
 - the setting of the comparison whose better knowledge is most likely to change the choice: the
   chosen one, or the one that may be better;
-- the chosen setting, or the default, once more where a figure of the advice stands on a single
+- the chosen setting, or the default, again where a figure of the advice stands on a single
   probe that no other supports. Settings that the path limits to the same rate support each other.
 """
 

@@ -123,7 +123,7 @@ class Context:
         return self.events.at_s < self._ordered_until_s
 
     def order_more(self, by_s: float) -> None:
-        """Measure for so long, even if everything is decided."""
+        """Measure for this long, even if everything is decided."""
         self._ordered_until_s = max(self._ordered_until_s, self.events.at_s) + by_s
 
     @contextlib.asynccontextmanager

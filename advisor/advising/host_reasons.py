@@ -12,7 +12,7 @@ from advisor.models.limits import FULL, full_words
 
 def full_cores(measured: Measurement | None, capacity_bps: float | None) -> str:
     """Which cores were full in the newest probe of the advised setting; "" if none was, or if the
-    rate fills the path (`capacity_bps`) all the same."""
+    rate fills the path (`capacity_bps`) nevertheless."""
     if measured is None or (capacity_bps and measured.throughput_bps >= FULL * capacity_bps):
         return ""
     return full_words(measured)

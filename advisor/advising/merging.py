@@ -49,7 +49,7 @@ class _Around:
         self._share = (at_s - self.before.t_s) / apart_s if apart_s > 0 else 1.0
 
     def at(self, field: Callable[[Sample], float | None]) -> float | None:
-        """A running total at that moment; None where it is not known."""
+        """A running total at that time; None where it is not known."""
         first, last = field(self.before), field(self.after)
         return None if first is None or last is None else first + (last - first) * self._share
 

@@ -170,7 +170,7 @@ class ProbeRunner:
         self._is_lost = False
 
     async def update_rtt(self) -> None:
-        """Measure the round-trip time of the idle path once more, and smooth it.
+        """Measure the round-trip time of the idle path again, and smooth it.
 
         One that was given because nothing answers stays as it is.
         """

@@ -2,7 +2,7 @@
 
 The agent at the destination holds the turn there. Both are taken source first, and a session that
 has to wait at the destination gives its turn here to others for that time: two sessions in opposite
-directions would wait for each other for ever. When its turn there has come it continues, also if
+directions would wait for each other forever. When its turn there has come it continues, also if
 somebody measures here by then, which is rare and disturbs the one probe.
 """
 

@@ -120,7 +120,7 @@ def script_for(files: Sequence[AgentFile], ports: tuple[int, int], *, keep: bool
         "keep": str(int(keep)),
         "arguments": " ".join(map(str, ports)),
     }
-    # Assignments of letters, digits, spaces and colons, quoted all the same.
+    # Assignments of letters, digits, spaces and colons, still quoted.
     lines = "".join(f"{name}={shell_line([value])}\n" for name, value in values.items())
     text = resources.files("advisor.agent").joinpath("bootstrap.sh").read_text(encoding="utf-8")
     return (lines + text).encode()

@@ -8,7 +8,7 @@ There are three queues, each inside the next:
   network of this machine: the hosts of a lab share its files. It is released when its holder dies.
   Without a private folder, or if it cannot be locked, the next queue does it.
 - Between users the turn is a socket with an abstract name (advisor.hosts.host_lock): no file that
-  every user may write, which one could hold for ever, replace, or plant as a link. Any user can
+  every user may write, which one could hold forever, replace, or plant as a link. Any user can
   bind that name, so it is waited for at most `_STRANGER_S`; then the probe runs without it, and
   that user is not waited for again by this process. So a stranger who holds it delays each agent
   once, and blocks none. It is not waited for if the holder is this user: the lock file has

@@ -34,7 +34,7 @@ async def with_signals(
         if control.stop.is_set():
             running.cancel()
             return
-        publish(ev.Notice(at_s=0, message=f"{stopping}; once more leaves at once"))
+        publish(ev.Notice(at_s=0, message=f"{stopping}; a second Ctrl-C leaves at once"))
         control.stop.set()
 
     loop = asyncio.get_running_loop()

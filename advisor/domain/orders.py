@@ -18,7 +18,7 @@ class Pause(Order, frozen=True, kw_only=True, tag="pause"):
     """Start no further probe; the budget does not run meanwhile."""
 
 
-class Resume(Order, frozen=True, kw_only=True, tag="go_on"):
+class Resume(Order, frozen=True, kw_only=True, tag="resume"):
     """End a pause."""
 
 

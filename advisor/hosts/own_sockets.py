@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Final
 
 _HIGH: Final = 512
-"""Duplicates get numbers from here: foreign code may look once more at a low one it has closed."""
+"""Duplicates get numbers from here: foreign code may look again at a low one it has closed."""
 
 
 @contextlib.contextmanager

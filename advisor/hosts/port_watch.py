@@ -3,7 +3,7 @@
 Where the kernel lets this account filter by address (`peer_filter.only_from`), strangers get no
 answer. Elsewhere they are accepted by the foreign code, and found here by looking at the sockets of
 this process. No low descriptor is opened for that: foreign code that has closed one may look at its
-number once more.
+number again.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ class PortWatch:
     def __init__(self, port: int, source_address: str, idle_s: int) -> None:
         """`source_address`: the only one that may connect.
 
-        `idle_s`: for so long the kernel itself keeps connections that have sent nothing.
+        `idle_s`: for that long the kernel itself keeps connections that have sent nothing.
         """
         self._port = port
         self._source_address = source_address

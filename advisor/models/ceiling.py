@@ -65,7 +65,7 @@ def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
     """What the reservation and the slower link leave for data; None where neither is known.
 
     `seen_bps`: the highest rate measured. An interface may report less than it carries, as virtual
-    ones do: then its speed is no bound. A reservation is one all the same.
+    ones do: then its speed is no bound. A reservation is still one.
     """
     payload = max(0.5, 1 - _HEADER_BYTES / max(path.mtu_bytes, 2 * _HEADER_BYTES))
     bounds = []

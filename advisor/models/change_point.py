@@ -40,7 +40,7 @@ _CONSISTENCY: Final = 0.9205
 """The mean of the squares of normal noise that is cut off at ±TUNING."""
 
 ASSUMED: Final = AssumedSpread(0.10, 3)
-"""Advice of one path differs by about so much from day to day: more than repeats in a session."""
+"""Advice of one path differs by about this much from day to day: more than repeats in a session."""
 
 _LEAST_SPREAD: Final = 0.02
 """Differences below a few per cent are of no interest, however alike records are."""

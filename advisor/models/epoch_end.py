@@ -59,7 +59,7 @@ def is_shown(intervals: Sequence[Interval], wanted: Comparison) -> bool:
 
 
 def _risen(part: Sequence[Interval], rate: EpochRate) -> EpochRate:
-    """What a rate comes to that rises once more by as much as it has since its beginning.
+    """What a rate comes to that rises by as much again as it has since its beginning.
 
     New connections take seconds to get their share of a link that others use.
     """

@@ -272,7 +272,7 @@ def is_sustained(
     `rtt_s`: of the idle path, since the windows may fall as far as the queue is long.
 
     All cuts count, also those by a full queue, and as many more as chance may have held back: if
-    even so many allow the rate, none of it is left over from slow start.
+    even that many allow the rate, none of it is left over from slow start.
     """
     states = [(r, r.state) for r in reports if r.state is not None]
     control = _CONTROLS.get(states[-1][1].congestion) if states else None

@@ -64,7 +64,7 @@ class Control:
         return True
 
     async def stopped_within(self, seconds: float) -> bool:
-        """Wait so long, or until `stop` is set; returns whether it is."""
+        """Wait this long, or until `stop` is set; returns whether it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.stop.wait()

@@ -24,7 +24,7 @@ from advisor.store.backend import Digested
 from advisor.store.digest import Digester, JournalDigest, decode_digest, encode_digest
 from advisor.store.errors import explaining
 from advisor.store.files import make_directory, replace_file
-from advisor.store.reading import goes_on, read_range, unread_lines
+from advisor.store.reading import can_resume, read_range, unread_lines
 from advisor.store.remarks import Standing
 
 # Increase with every change of a digest's content and of the records: lines that were skipped may
@@ -69,7 +69,7 @@ class DigestCache:
     def _caught_up(self, journal: Path, handle: int) -> JournalDigest:
         digest = self._known.get(journal) or self._files.load(os.fsencode(journal))
         status = os.fstat(handle)
-        if not goes_on(handle, status, digest.place):
+        if not can_resume(handle, status, digest.place):
             digest = JournalDigest()
         before = digest.place.read_to
         _catch_up(handle, status, digest)

@@ -21,7 +21,7 @@ from advisor.store.files import (
     sync_directory,
     write_all,
 )
-from advisor.store.reading import ReadPosition, goes_on, unread_lines
+from advisor.store.reading import ReadPosition, can_resume, unread_lines
 
 __all__ = ["JournalStorage", "JournalTable", "StoreError", "StoreFull"]
 
@@ -142,7 +142,7 @@ class JournalStorage(Storage):
 
     def _catch_up(self, handle: int) -> None:
         status = os.fstat(handle)
-        if not goes_on(handle, status, self._place):
+        if not can_resume(handle, status, self._place):
             self.forget()
         for line in unread_lines(handle, status, self._place):
             try:

@@ -27,8 +27,8 @@ class ReadPosition(msgspec.Struct):
     tail: bytes = b""
 
 
-def goes_on(handle: int, status: os.stat_result, place: ReadPosition) -> bool:
-    """Whether the file still starts with what was read already.
+def can_resume(handle: int, status: os.stat_result, place: ReadPosition) -> bool:
+    """Whether reading can resume there: the file still starts with what was read already.
 
     Inode and size alone are not enough: an inode is reused after two rewrites, and a line that was
     read may have been removed because it could not be synced.

@@ -8,7 +8,7 @@ import msgspec
 
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.errors import explaining
-from advisor.store.reading import ReadPosition, goes_on, unread_lines
+from advisor.store.reading import ReadPosition, can_resume, unread_lines
 
 
 class _Line(msgspec.Struct):
@@ -41,7 +41,7 @@ class StoredSessions:
 
     def _catch_up(self, handle: int) -> None:
         status = os.fstat(handle)
-        if not goes_on(handle, status, self._place):
+        if not can_resume(handle, status, self._place):
             self._place, self._found = ReadPosition(), set()
         for line in unread_lines(handle, status, self._place):
             try:

@@ -266,7 +266,7 @@ class MethodContract:
 
     @on_every_space
     @on_every_surface
-    def test_a_search_goes_on_from_its_saved_state(
+    def test_a_search_resumes_from_its_saved_state(
         self, space_name: str, surface_name: str
     ) -> None:
         straight = self.make(5, space_name=space_name)

@@ -15,7 +15,7 @@ What the paper leaves open, and what is done here:
 - Line 16 prints "|Δ_c| > ε" and two conditions on δ_c in part illegibly; they are rebuilt from the
   text of section III.B. x_1 is x_0 + 1, or x_0 − 1 at the upper bound.
 - "Several epochs": 2, the constant `still`.
-- Around a sharp peak the rule steps up and down for ever. After two changes of direction the peak
+- Around a sharp peak the rule steps up and down forever. After two changes of direction the peak
   lies between, and the parameter is done too.
 - A pass over the parameters in which significant steps changed the setting is followed by another.
   After a pass without such a step it watches, and searches again from there when the throughput

@@ -23,7 +23,7 @@ and costs most where it is slow; alone on the link, nothing is gained by any ste
   are tried again.
 - More flows are not tried from a rate within ε % of the path's bandwidth less headers.
 - No setting is tried twice. When no step is left, it takes the setting with the fewest flows among
-  those within half of ε of the best, and measures it once more, because single epochs are noisy. It
+  those within half of ε of the best, and measures it again, because single epochs are noisy. It
   stays there if its mean still makes it that setting; otherwise the next one is measured.
 - If the rate has changed by more than 40 % in that, conditions have changed during the search, and
   it restarts from there. Epochs at one setting differ by 10 to 20 %: by less it would restart for
@@ -98,7 +98,7 @@ class _Memory(Memory, kw_only=True):
     `turn`: the step to be tried next, of `stride` doublings; `refused`: the steps rejected at this
     setting. `is_flat`: a step up of the flows neither gained nor lost. `flows_tell`: whether their
     number says what to expect of a setting. `seen`: all settings measured since the start or
-    restart. `ends`: whether `held` is measured once more. `error`: relative standard error of the
+    restart. `ends`: whether `held` is measured again. `error`: relative standard error of the
     last epoch.
     """
 
@@ -148,7 +148,7 @@ class Doubling(Search[_Memory]):
 
     @property
     def wants_repeat(self) -> bool:
-        """At the end, when it measures the best setting once more."""
+        """At the end, when it measures the best setting again."""
         return self.memory.ends
 
     def recommended(self) -> tuple[Setting, float] | None:
@@ -325,7 +325,7 @@ class Doubling(Search[_Memory]):
             )
 
     def _settle(self) -> None:
-        """Go to the best setting to measure it once more; end if that has been done."""
+        """Go to the best setting to measure it again; end if that has been done."""
         memory = self.memory
         most = max(one.bps for one in memory.seen)
         good = [one for one in memory.seen if one.bps >= most * (1 - self._epsilon / 200)]

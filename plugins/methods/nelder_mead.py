@@ -22,7 +22,7 @@ What the paper leaves open, and what is done here:
   usual algorithm would keep the reflection, which is better than all the simplex has.
 - The first simplex: x_0, and x_0 + λ along each parameter, λ = 8 as in cs-tuner; where fBnd leaves
   less than half of that, x_0 − λ if it is farther.
-- Shrinking rounds towards x_0: half a step away would otherwise be rounded back for ever. Points
+- Shrinking rounds towards x_0: half a step away would otherwise be rounded back forever. Points
   that coincide with x_0 are not measured again.
 - On whole numbers the other steps can cycle. After 2 (m + 1) iterations without a better x_0 the
   simplex is shrunk.

@@ -73,7 +73,7 @@ async def greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ahead: int) -> None:
     """An agent that answers what advisors ask, but to every probe: others come first.
 
-    It goes on to say that it is there.
+    It still says that it is there.
     """
     await greeted(reader, writer)
     facts = m.Facts(facts=a_path().destination, transports=["tcp", "udt"])

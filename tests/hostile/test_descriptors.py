@@ -1,4 +1,4 @@
-"""Ctrl-C as soon as a descriptor is closed: it is not closed once more.
+"""Ctrl-C as soon as a descriptor is closed: it is not closed again.
 
 Its number may be another file's by then.
 """

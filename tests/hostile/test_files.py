@@ -154,7 +154,7 @@ def test_no_mark_is_made_on_request(tmp_path: Path) -> None:
     assert list(notes.iterdir()) == []
 
 
-def test_another_agent_of_the_account_may_go_on(tmp_path: Path) -> None:
+def test_another_agent_of_the_account_may_continue(tmp_path: Path) -> None:
     """After a connection was lost: the folder proves itself."""
     made = Path(make_scratch(ANYWHERE, str(tmp_path)))
     (made / "file").write_text("data")

@@ -1,6 +1,6 @@
 """What every method asked on two fixed surfaces: tests/plugins/golden/NAME.json holds it.
 
-A change of a method that changes its trajectory must show. When it is meant, write the files anew
+A change of a method that changes its trajectory must show. When it is meant, write the files again
 and look at what changed in them:
 
     PYTHONPATH=. .venv/bin/python -m tests.plugins.golden_trajectories [NAME …]

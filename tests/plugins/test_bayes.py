@@ -1,4 +1,4 @@
-"""bayes: what it recommends, what it learns from history, and how it goes on."""
+"""bayes: what it recommends, what it learns from history, and how it is resumed."""
 
 import json
 import math

@@ -11,7 +11,7 @@ FLOWS = counts(streams=(1, 10))
 
 def test_two_decreases_in_a_row_of_the_highest_trace_stop_it() -> None:
     method = make("depth-width", FLOWS, d=2, w=1)
-    # Highest traces: 6, 7, 6.5 (falls), 8 (rises: the count begins anew), 7 (falls), 6 (falls).
+    # Highest traces: 6, 7, 6.5 (falls), 8 (rises: the count restarts), 7 (falls), 6 (falls).
     rates = (5, 6, 7, 4, 6, 6.5, 8, 1, 7, 7, 6, 6)
     assert tell(method, *rates) == [10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5]
     assert method.ask() is None

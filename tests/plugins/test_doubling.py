@@ -81,7 +81,7 @@ def test_with_as_many_flows_as_there_may_be_one_is_doubled_and_the_other_halved(
     method = make("doubling", msgspec.structs.replace(PLANE, most_flows=32))
     # A long step would be beyond the bound: a short one.
     assert tell(method, 100, 150, 160, 170) == [(2, 8), (4, 8), (8, 4), (16, 2)]
-    # Two streams can be halved once more.
+    # Two streams can be halved again.
     assert asked(method) == (32, 1)
 
 

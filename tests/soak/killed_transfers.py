@@ -29,9 +29,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from advisor.domain.quantities import format_bytes, format_duration
-from tests.soak.broken_off import BrokenOff, Outcome
 from tests.soak.datasets import KINDS, make
 from tests.soak.gridftp import KillableServer
+from tests.soak.repeatedly_killed import KilledTransfer, Outcome
 
 _TUNERS: Final = ("nelder-mead", "compass", "fixed")
 _RATES: Final = ((), (), ("--max-rate", "1Gbit"))
@@ -72,7 +72,7 @@ def _moved(options: argparse.Namespace, base: Path, progress: Progress) -> Itera
         server_place = place / "server"
         server_place.mkdir()
         with KillableServer(server_place) as server:
-            transfer = BrokenOff(place / "home", source, server, words)
+            transfer = KilledTransfer(place / "home", source, server, words)
             outcome = transfer.go(own, kills, lambda: progress.advance(task))
         if not outcome.troubles:
             shutil.rmtree(place)

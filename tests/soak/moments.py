@@ -32,7 +32,7 @@ class Seen(Protocol):
 
     @property
     def has_resumed(self) -> bool:
-        """Whether its journal is what it goes on from."""
+        """Whether its journal is what it resumes from."""
 
     @property
     def clients(self) -> int:

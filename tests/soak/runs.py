@@ -134,7 +134,7 @@ class AdvisorRun:
 
     @property
     def has_resumed(self) -> bool:
-        """Whether its journal is what it goes on from."""
+        """Whether its journal is what it resumes from."""
         return self._journal.state not in (self._begun_as, None)
 
     @property

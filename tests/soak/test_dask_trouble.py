@@ -49,7 +49,7 @@ def test_ctrl_c_ends_it_and_leaves_no_work_behind(tmp_path: Path) -> None:
             _, err = process.communicate()
         assert process.returncode == 130
         assert err.splitlines()[-1] == "advisor: interrupted: 0 of 1 methods were finished"
-        # What had begun goes on to its end; nothing waits.
+        # What had begun runs to its end; nothing waits.
         wait_until(lambda: not any(client.processing().values()))
 
 

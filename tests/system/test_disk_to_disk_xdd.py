@@ -178,7 +178,7 @@ def test_a_listening_agent_keeps_to_its_ports(
     looking = threading.Thread(target=look)
     looking.start()
     try:
-        done = run.finish()  # It reads what is printed: who prints into a full pipe waits for ever.
+        done = run.finish()  # It reads what is printed: who prints into a full pipe waits forever.
     finally:
         over.set()
         looking.join()

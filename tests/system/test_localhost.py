@@ -206,7 +206,7 @@ def test_a_congestion_control_nobody_has_is_refused(start: Start) -> None:
     assert done.returncode == 2
     assert "warp" in done.stderr
     assert "modprobe" in done.stderr
-    # A question that cannot be answered is nothing to go on with.
+    # A question that cannot be answered is nothing to resume.
     assert "no interrupted session" in start("resume").finish().stderr
 
 
@@ -217,8 +217,8 @@ def test_a_budget_too_short_for_the_round_trip_time_is_refused(start: Start) -> 
     assert "give at least" in done.stderr
 
 
-def test_ctrl_c_once_gives_the_best_so_far_and_resume_goes_on(start: Start) -> None:
-    # For so much, a search that has begun is worth more than the one probe that it may need.
+def test_ctrl_c_once_gives_the_best_so_far_and_resume_continues(start: Start) -> None:
+    # For this much, a search that has begun is worth more than the one probe that it may need.
     run = start("advise", "localhost", "--json", *TCP_ALONE, "--size", "100TB")
     run.wait_for("probe_ended", purpose="search")
     run.process.send_signal(signal.SIGINT)

@@ -287,7 +287,7 @@ async def test_cancelled_in_the_middle_no_client_is_left(site: Site) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_file_that_changes_is_set_aside_and_the_rest_goes_on(site: Site) -> None:
+async def test_a_file_that_changes_is_set_aside_and_the_rest_continues(site: Site) -> None:
     for number in range(50):
         _write(site.source / f"{number}", 20_000)
     _write(site.source / "gone", 20_000)

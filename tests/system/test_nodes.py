@@ -149,7 +149,7 @@ def moved(run: Run) -> dict[int, int]:
 
 
 def until_moved(run: Run, least_bytes: int) -> None:
-    """Until every node has moved more than so much."""
+    """Until every node has moved more than this much."""
     while True:
         nodes = run.wait_for("nodes_moving")["nodes"]
         if all(one["moved_bytes"] > least_bytes for one in nodes):
@@ -345,7 +345,9 @@ def test_what_an_agent_with_another_key_has_proven_is_read_once_more(
         environment=hosts.environment,
     )
     assert ended(run)["receipt"]
-    assert any("proven once more" in one for one in notices(run)), notices(run)
+    assert any("Reads again what other agents have proven" in one for one in notices(run)), notices(
+        run
+    )
     assert not difference(source, transfers.there)
 
 

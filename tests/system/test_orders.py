@@ -29,7 +29,7 @@ def test_a_pause_holds_the_time_and_the_probes(session: Run) -> None:
     assert started == ended  # Nothing runs.
     # On a busy machine the pause begins some time after the probe ended.
     session.order(order="extend", by_s=60)
-    session.order(order="go_on")
+    session.order(order="resume")
     session.wait_for("went_on")
     extended = session.wait_for("budget_extended")
     assert extended["by_s"] == 60

@@ -69,7 +69,7 @@ def test_one_that_was_cut_short_is_resumed_where_it_stopped(
     start: Start, number: signal.Signals
 ) -> None:
     first = start("profile", "localhost", "--name", "mine", "--json", *ONCE)
-    # A probe that failed is reported, and made once more.
+    # A probe that failed is reported, and repeated.
     while len(measured(first.events)) < 2:
         first.wait_for("probe_ended")
     os.kill(first.process.pid, number)

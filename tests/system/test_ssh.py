@@ -43,7 +43,7 @@ def has_measured(ended: dict[str, Any]) -> bool:
 def test_the_connection_cut_in_the_middle(
     start: Start, sshd: SshServer, over_ssh: list[str], tmp_path: Path
 ) -> None:
-    """Cut once, the agent is started anew and the session goes on; nothing of the first is left."""
+    """Cut once, the agent is started again and the session continues; the first leaves nothing."""
     run = start("advise", "dtn", "--json", *over_ssh, *TCP_ALONE)
     run.wait_for("probe_ended")
     run.wait_for("interval")

@@ -152,7 +152,7 @@ def test_across_a_lab_to_a_copy_that_arrived(
     assert got.read_bytes() == sent.read_bytes()
 
 
-def test_a_stopped_program_goes_on(terminal: Open, tmp_path: Path) -> None:
+def test_a_stopped_program_continues(terminal: Open, tmp_path: Path) -> None:
     shown = terminal()
     shown.run(ADVISOR)
     shown.wait_for("All actions")

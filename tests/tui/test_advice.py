@@ -100,7 +100,7 @@ async def test_another_tool_is_one_line_until_it_is_opened(
         assert isinstance(app.focused, ToolLine)
         assert "▾ other" in text_of(app)
         assert "serve [all]" in text_of(app)
-        # The focus goes on to the line that is now shown.
+        # The focus moves to the line that is now shown.
         await pilot.press("down")
         assert app.focused is app.screen.query(CommandCard)[1]
         await pilot.press("up", "enter")

@@ -30,9 +30,9 @@ from .disk_to_disk import PAIR, SESSION, TOOL, until
 from .driving import row_count, settle, words
 from .driving import until as wait_until
 from .similar_transfers import BUSY, NOON_S, QUIET, SAMPLE, a_session, found, on, scattered
+from .stored_sessions import keep
 from .test_comparison import notices, shown, some_events, text_of
 from .test_profiling import Recorded
-from .test_review import keep
 
 SMALL, USUAL, LARGE = (80, 24), (120, 40), (200, 60)
 SIZES = pytest.mark.parametrize("size", [SMALL, USUAL])

@@ -94,7 +94,7 @@ async def test_there_may_be_nothing_to_resume(new_app: NewApp, begun: list[list[
 
 
 @pytest.mark.asyncio
-async def test_an_interrupted_session_is_named_and_gone_on_with(
+async def test_an_interrupted_session_is_named_and_resumed(
     new_app: NewApp, store: Store, begun: list[list[str]]
 ) -> None:
     pair = keep_probes(store, "dtn02", [1e9])

@@ -41,7 +41,7 @@ def test_probe_that_was_cut_short_does_not_run_on_after_the_end() -> None:
     assert model.running is None
 
 
-def test_resumed_session_goes_on_without_the_probe_that_was_cut_short() -> None:
+def test_a_resumed_session_continues_without_the_probe_that_was_cut_short() -> None:
     model = SessionModel([_started(), _probe(), ev.GaveUp(at_s=12, message="x", exit_code=130)])
     model.apply(_started(resumed=True))
     assert model.probes == []

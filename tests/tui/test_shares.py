@@ -380,7 +380,7 @@ async def test_it_is_shown_live(new_app: NewApp, five: None, size: tuple[int, in
         run.model.apply(shared.ended())
         run.is_running = False
         await until(pilot, lambda: "All is there at 5 of 5 destinations." in text_of(app))
-        # Drawing goes on after the end: the next transfer can be started.
+        # Drawing continues after the end: the next transfer can be started.
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, SharesFormScreen))
 

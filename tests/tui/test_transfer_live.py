@@ -275,7 +275,7 @@ async def test_what_did_not_start_has_no_empty_charts(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
-async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
+async def test_an_interrupted_one_is_resumed(new_app: NewApp) -> None:
     app = new_app()
     over = RecordedTransfer([*tuned.under_way(20), tuned.ended(complete=False)], is_running=False)
     moved_in(app, over)
@@ -297,7 +297,7 @@ async def test_what_broke_off_is_gone_on_with(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_complete_one_is_not_gone_on_with(new_app: NewApp) -> None:
+async def test_a_complete_one_is_not_resumed(new_app: NewApp) -> None:
     app = new_app()
     over = moved_in(app, RecordedTransfer([*tuned.under_way(20), tuned.ended()], is_running=False))
     async with app.run_test(size=(80, 24)) as pilot:

@@ -52,7 +52,7 @@ def test_comparing_checksums_is_no_throughput() -> None:
     assert len(model.rates.points) == 10
 
 
-def test_a_run_after_the_end_goes_on_behind_it() -> None:
+def test_a_run_after_the_end_continues_behind_it() -> None:
     model = TransferModel([*tuned.under_way(40), tuned.ended(complete=False)])
     assert model.is_over
     model.resume()

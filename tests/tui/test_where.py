@@ -166,7 +166,7 @@ async def test_names_that_are_known_complete(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_known_host_is_picked_and_enter_goes_on(new_app: NewApp, store: Store) -> None:
+async def test_a_known_host_is_picked_and_enter_is_next(new_app: NewApp, store: Store) -> None:
     keep_probes(store, "dtn02", [1e9])
     app = new_app(Draft(way="agent"))
     async with app.run_test(size=(120, 40)) as pilot:

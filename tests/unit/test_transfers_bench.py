@@ -190,7 +190,7 @@ def test_what_is_there_is_not_done_again(results: Results) -> None:
     assert left_s(plan, results) == pytest.approx(best.whole_s)
 
 
-def test_results_go_on_where_a_killed_run_left_them(results: Results) -> None:
+def test_results_resume_where_a_killed_run_left_them(results: Results) -> None:
     results.add(_run(DEFAULT, _looks(1e8, 2e8), flows=[Flow(1.0, 2, 8)]))
     with results.file.open("ab") as file:
         file.write(b'{"type":"run","part":"cond')

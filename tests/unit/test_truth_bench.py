@@ -105,7 +105,7 @@ def as_fields(line: Advised) -> dict[str, object]:
 def test_the_page_has_both_versions(results: Results) -> None:
     text = document_text(results)
     assert "| long runs inside the 90 % interval | 1 of 2 | 0 of 2 |" in text
-    assert "1 advices" not in text
+    assert "Number of paths: 1." in text
     assert "| a path | before | udt" in text
 
 

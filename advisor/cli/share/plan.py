@@ -225,7 +225,7 @@ def _check_run(requests: Sequence[ShareRequest]) -> None:
             )
         if not one.destination_path:
             raise UsageError(
-                "--run needs --to", remedy=f"say where it goes on {one.destination_host}"
+                "--run needs --to", remedy=f"name the folder on {one.destination_host}"
             )
 
 

@@ -70,7 +70,7 @@ def moving_request(
             )
         to, server, destination = destination.path, destination.server, destination.endpoint
     if not to:
-        raise UsageError("--to is missing", remedy="say where the files go on the destination")
+        raise UsageError("--to is missing", remedy="name the folder on the destination")
     try:
         rules = rules_of(listing)
         dataset = scan(options.data, rules)

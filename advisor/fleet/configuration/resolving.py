@@ -201,7 +201,7 @@ def _planned(number: int, table: t.PlannedTable, selector: Selector) -> PlannedT
 
 
 def _check_bounds(fleet: Fleet) -> None:
-    """A measurement that no bound or quiet hours allow is refused, not skipped for ever."""
+    """A measurement that no bound or quiet hours allow is refused, not skipped forever."""
     for task in fleet.tasks:
         place = ("measure", task.name, "budget")
         hosts = {n for block in task.blocks for side in block for n in side}

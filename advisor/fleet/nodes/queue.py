@@ -35,7 +35,7 @@ class QueueAway(StoreError):
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A transfer in the database. `wait_s`: nodes of an earlier run may still write for so long."""
+    """A transfer in the database. `wait_s`: how long nodes of an earlier run may still write."""
 
     transfer: int
     wait_s: float

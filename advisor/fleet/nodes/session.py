@@ -179,7 +179,7 @@ class _NodesSession(TransferSession):
         return outcome
 
     async def _move_again(self, route: Route, state: TransferState) -> TransferOutcome:
-        """Move what differed. It takes time from when the nodes are ready once more."""
+        """Move what differed. It takes time from when the nodes are ready again."""
         self._ready_s = None
         return await self._move(route, state, self.clock())
 
@@ -351,7 +351,7 @@ class _NodesSession(TransferSession):
             some = [one for one in noted if one.part.file.name in looked_at]
             if some:
                 words = names_in_short(sorted(looked_at))
-                self.events.notice(f"Reads what other agents have proven once more: {words}.")
+                self.events.notice(f"Reads again what other agents have proven: {words}.")
                 same = await proofs.confirm(
                     self.far_end.link, [one.part for one in some], [one.digest for one in some]
                 )

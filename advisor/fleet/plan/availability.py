@@ -97,7 +97,7 @@ class Resources:
             ledger.begin(most_bytes)
 
     def give_back(self, resource: int, most_bytes: float, moved_bytes: float, now_s: float) -> None:
-        """One less, which moved so much."""
+        """One less, which moved this much."""
         self._used[resource] -= 1
         if ledger := self._ledgers[resource]:
             ledger.end(most_bytes, moved_bytes, now_s)

@@ -31,7 +31,7 @@ class Ledger:
         return self._total + self._open
 
     def has_room(self, wanted_bytes: float, now_s: float) -> bool:
-        """Whether so much may be booked."""
+        """Whether this much may be booked."""
         return self.booked_bytes(now_s) + wanted_bytes <= self.bound_bytes
 
     def begin(self, most_bytes: float) -> None:
@@ -45,7 +45,7 @@ class Ledger:
         self._ended.append((now_s + DAY_S, moved_bytes))
 
     def room_s(self, wanted_bytes: float, now_s: float) -> float:
-        """When so much may be booked if nothing else is; `now_s` or later.
+        """When this much may be booked if nothing else is; `now_s` or later.
 
         Infinite while measurements that have not ended leave no room.
         """

@@ -36,7 +36,7 @@ class Tally:
         self._busy_at_cover_s = 0.0
 
     def ran(self, lasted_s: float) -> None:
-        """A worker was busy for so long."""
+        """A worker was busy for this long."""
         self._busy_s += lasted_s
 
     def failed(self) -> None:

@@ -10,7 +10,7 @@ from advisor.fleet.plan.fleet import Fleet
 from advisor.fleet.state.connecting import DatabaseConnection
 
 GONE_S: Final = 60.0
-"""A transfer that was not heard of for so long is taken for interrupted."""
+"""A transfer that was not heard of for this long is taken for interrupted."""
 
 _MOST: Final = 100
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]

@@ -31,7 +31,7 @@ from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 
 SILENT_S: Final = 20.0
-"""A measurement that nothing was heard of for so long is given back once its locks are free."""
+"""A measurement that nothing was heard of for this long is given back once its locks are free."""
 
 _MOST_TRIES: Final = 100
 _MOST_RATES: Final = 2000
@@ -211,7 +211,7 @@ def end(address: Address, one: Claim, ending: Ending) -> bool:
 
 
 BUSY_S: Final = 60.0
-"""A host at which a user measures is left alone for so long, then looked at again."""
+"""A host at which a user measures is left alone for this long, then looked at again."""
 
 
 def _news(connection: DatabaseConnection, one: Claim, ending: Ending) -> tuple[News, int]:

@@ -23,7 +23,7 @@ def most_streams(
 
 
 def within(levels: Levels | None, most_streams: int, most_files: int) -> Levels | None:
-    """The same number of flows, as more files at a time where one may not have so many streams."""
+    """The same number of flows, as more files at a time where one may have fewer streams."""
     if levels is None or levels.parallelism <= most_streams:
         return levels
     flows = min(levels.concurrency * levels.parallelism, most_files)

@@ -1,4 +1,4 @@
-"""Text that is laid out anew whenever it changes."""
+"""Text that is laid out again whenever it changes."""
 
 from typing import Any
 

@@ -4,7 +4,7 @@ The effect of the options was found by running it (10.12, server 13.24, UDT driv
 - `-p` and `-fast` mean MODE E, whose streams stay open from file to file.
 - UDT needs gsiftp://. With ftp:// both `-udt` and `-dcstack udt` are ignored and TCP is used.
 - `-udt` overrides the settings of `-dcstack`, whichever comes first, so it is left out.
-- MODE E and `-pp` over UDT hang for ever, unless (MODE E) the server runs with `-threads 1`.
+- MODE E and `-pp` over UDT hang forever, unless (MODE E) the server runs with `-threads 1`.
 - The UDT driver's `sndbuf` and `rcvbuf` are the kernel's buffers of the UDP socket, for which
   libudt's default is large enough; small ones make it very slow. libudt's own buffer, the one that
   is profiled, stays at 8192 packets.
@@ -77,7 +77,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     ),
     "-verify-checksum": (
         "Compares the MD5 checksums of source and copy after each file, for which both are read "
-        "once more."
+        "again."
     ),
     "-off BYTES": "Skips the first bytes of the file, which are already at the destination.",
     "-sync": "Skips files that are already at the destination, according to the level.",

@@ -2,7 +2,7 @@
 
 The effect of the options was found by running xdd 7.0.0.rc:
 - A flow is a connection; N flows use N ports from the base port up. 124 work, 128 hang.
-- Different flow counts on the two sides hang both, and a destination waits for ever for a source
+- Different flow counts on the two sides hang both, and a destination waits forever for a source
   that does not connect: both lines are built from one record, and are run under `timeout`.
 - A status of 0 does not mean success, and an existing longer file is not truncated.
 - It always requests socket buffers of 16 MiB, which the kernel limits to its maximum.

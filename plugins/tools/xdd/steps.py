@@ -14,7 +14,7 @@ READY: Final = "All targets should start now"
 def steps_for(order: TransferOrder) -> list[Step]:
     """The destination's, which listens first, and the source's.
 
-    The destination has its own time limit, because it waits for ever if no source connects. The
+    The destination has its own time limit, because it waits forever if no source connects. The
     source has none: `timeout` would be the parent of the process whose sockets are observed.
     Raises ValueError for what xdd cannot do.
     """

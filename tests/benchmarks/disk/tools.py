@@ -112,7 +112,7 @@ def _s3(lab: Lab, _: Path, program: str) -> Iterator[Place]:
     ):
 
         def clear(target: Path) -> None:
-            # By the server, which goes on listing what others removed, so that rclone skips it.
+            # By the server, which continues to list what others removed, so that rclone skips it.
             purge = [*prefix, str(NEWER_RCLONE), "purge", f"mine:bucket/{target.name}"]
             own = {**os.environ, **store.environment}
             subprocess.run(purge, env=own, capture_output=True, check=False)

@@ -83,7 +83,7 @@ def _shares(searched: Sequence[Searched]) -> tuple[str, ...]:
 
 
 def probes_to(one: Searched, share: float = ENOUGH) -> int:
-    """After how many probes it would first have recommended so much of the best.
+    """After how many probes it would first have recommended this much of the best.
 
     One more than the longest where it never would. Searched with its regret.
     """

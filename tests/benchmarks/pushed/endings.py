@@ -24,12 +24,12 @@ _TIMEOUT_S: Final = 90.0
 
 
 class Ending(NamedTuple):
-    """`stage`: when `deed` is done. `goes_on`: the advisor connects again, and is stopped then."""
+    """`stage`: when `deed` is done. `resumes`: the advisor connects again, and is stopped then."""
 
     title: str
     stage: Stage
     deed: Callable[[FarHost, "Advisor"], None]
-    goes_on: bool = False
+    resumes: bool = False
 
 
 class Advisor:
@@ -181,9 +181,9 @@ def try_ending(ending: Ending, host: FarHost, folder: Path) -> tuple[float, list
         ending.deed(host, advisor)
         if ending.stage == "done":
             advisor.event("advice")
-        if ending.goes_on:
+        if ending.resumes:
             time.sleep(5)
-        if ending.goes_on or ending.stage == "done":
+        if ending.resumes or ending.stage == "done":
             advisor.stop()
         began_s = time.monotonic()
         while (left := host.left()) and time.monotonic() < began_s + _TIMEOUT_S:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 def varying(
     put: Callable[[int], None], loads: Iterable[int], every_s: float
 ) -> Iterator[Callable[[], None]]:
-    """One of the loads after the other, each for so long, from `with` to its end.
+    """One of the loads after the other, each for this long, from `with` to its end.
 
     What `put` raised is raised there, and by what this gives, which looks whether all is well.
     """

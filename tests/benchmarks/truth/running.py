@@ -103,7 +103,7 @@ def _flat(gain: Any) -> tuple[float, float, float] | None:
 
 @contextlib.contextmanager
 def _measuring(lab: Lab, capacity: Capacity, weight: float) -> Iterator[None]:
-    """With so much of the machine, and the path's load on meanwhile."""
+    """With this much of the machine, and the path's load on meanwhile."""
     with capacity.taken(weight):
         lab.load(True)
         try:

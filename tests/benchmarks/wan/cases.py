@@ -156,7 +156,7 @@ UDT_DEFAULT: Final = {"mss_bytes": 1500, "buffer_bytes": 8192 * 1472, "block_byt
 
 
 _SPSAS_SHARE: Final = 0.2
-"""Of the time it may take, SPSA needs about so much before a condition of its own ends it."""
+"""Of the time it may take, SPSA needs about this much before a condition of its own ends it."""
 
 _SETTINGS_A_SEED: Final = 1.5
 """New ones that both methods find, on the average."""

@@ -161,7 +161,7 @@ class Lab:
 
     @contextlib.contextmanager
     def loaded_after(self, seconds: float) -> Iterator[None]:
-        """The case's load from so long after now to the end of the block."""
+        """The case's load from this long after now to the end of the block."""
         if not self._case.load_streams:
             yield
             return

@@ -35,7 +35,7 @@ class Instrument:
         return line
 
     def probe(self, transport: str, setting: Setting, start_s: float, counted_s: float) -> Outcome:
-        """One probe of fixed length, tried once more if it fails."""
+        """One probe of fixed length, retried if it fails."""
         order = ProbeOrder(transport, setting, start_s, counted_s)
         outcome: Outcome | None = None
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""What is said of globus-url-copy's errors, recorded from version 10.12 and some made anew."""
+"""What is said of globus-url-copy's errors, recorded from version 10.12 and some provoked again."""
 
 import asyncio
 import os
@@ -193,7 +193,7 @@ def test_words_of_a_file_name_are_no_errors() -> None:
     )
 
 
-# --- made anew ---
+# --- provoked again ---
 
 
 def trouble_with(source: Path, target: str, prepare: str = "") -> ToolTrouble | None:

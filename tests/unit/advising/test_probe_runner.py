@@ -139,7 +139,7 @@ async def test_a_disk_is_measured_by_its_own_measurer() -> None:
 async def test_others_wait_for_a_probe_that_waits_nowhere_else(
     waits_there: bool, destination: str
 ) -> None:
-    """A wait at the destination is not reported: two that hold their turns would wait for ever."""
+    """A wait at the destination is not reported: two that hold their turns would wait forever."""
     bench = Bench()
     runner = bench.runner_on(a_path(destination_address=destination))
     disk = FakeDisk(waits_there=waits_there)

@@ -1,4 +1,4 @@
-"""A probe that failed is retried, and once more where the agent was lost meanwhile."""
+"""A probe that failed is retried, and again where the agent was lost meanwhile."""
 
 from typing import Any
 

@@ -53,7 +53,7 @@ def test_it_waits_for_others_and_says_so() -> None:
 
 
 def test_who_waits_at_the_destination_keeps_nobody_waiting_here() -> None:
-    """Two sessions in opposite directions would wait for each other for ever."""
+    """Two sessions in opposite directions would wait for each other forever."""
     heard = Heard()
 
     async def probe() -> None:
@@ -67,7 +67,7 @@ def test_who_waits_at_the_destination_keeps_nobody_waiting_here() -> None:
     assert heard.reports == ["3 there", "ready"]
 
 
-def test_it_goes_on_when_its_turn_there_has_come_and_lets_the_other_finish() -> None:
+def test_it_continues_when_its_turn_there_has_come_and_lets_the_other_finish() -> None:
     async def probe() -> None:
         other = Turn()
         async with SourceTurn(ELSEWHERE).held(Heard().watcher) as reports:

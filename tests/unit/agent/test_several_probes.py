@@ -63,7 +63,7 @@ def test_two_probes_at_once_each_have_a_throughput() -> None:
 def test_one_that_fails_ends_the_other() -> None:
     outcomes = asyncio.run(at_once(lane(), lane("no-such-transport")))
     assert [type(one) for one in outcomes] == [Failure, Failure]
-    # Both say why, also the one that could have gone on.
+    # Both say why, also the one that could have continued.
     assert all("no-such-transport" in one.message for one in outcomes if isinstance(one, Failure))
 
 

@@ -169,7 +169,7 @@ async def test_a_server_that_lists_nonsense(
         )
     with pytest.raises(Refusal):
         await link.sizes([f"{scratch}/a"])
-    assert await link.make_scratch(str(tmp_path)), "the conversation goes on"
+    assert await link.make_scratch(str(tmp_path)), "the conversation continues"
 
 
 @pytest.mark.asyncio

@@ -121,7 +121,7 @@ def test_a_step_that_ends_by_itself(tmp_path: Path, has_tool: Has, ready: str) -
         base_port, *ended = await run_to_its_end(link, an_order(a_target(tmp_path)))
         assert base_port
         assert ended == [3, "moved\n", "well, now!\n"]
-        assert await link.sizes([str(tmp_path)]) == [None], "the conversation goes on"
+        assert await link.sizes([str(tmp_path)]) == [None], "the conversation continues"
 
     asked(ask)
 

@@ -126,7 +126,7 @@ def test_every_search_is_told_and_counted() -> None:
     ]
 
 
-def test_a_method_that_fails_is_left_out_and_the_others_go_on() -> None:
+def test_a_method_that_fails_is_left_out_and_the_others_continue() -> None:
     bad = dataclasses.replace(table("bad"), bandwidth_bps=5.0)
     settings = backtest([Fixed("m", 2, fails_on=bad), Fixed("n", 4)], [table("a"), bad])
     events = list(run(settings))

@@ -258,7 +258,7 @@ def started(
     return subprocess.Popen(command, env=environment, text=True, **streams)
 
 
-def test_a_method_that_fails_is_named_and_the_others_go_on(tmp_path: Path, table: Path) -> None:
+def test_a_method_that_fails_is_named_and_the_others_continue(tmp_path: Path, table: Path) -> None:
     process = started(
         tmp_path,
         *(str(table), "--method", "broken,heur1", "--seeds", "1", "--json"),

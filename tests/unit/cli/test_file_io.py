@@ -126,7 +126,7 @@ def test_json_is_one_object(disk: Disk, capsys: pytest.CaptureFixture[str]) -> N
     assert best.throughput_bps == pytest.approx(12.8e9)
 
 
-def test_where_direct_is_refused_buffered_goes_on(
+def test_where_direct_is_refused_it_is_buffered(
     disk: Disk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disk.refused = {True: "no direct I/O"}

@@ -16,14 +16,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ShareRecord
-from advisor.domain.shares import (
-    Asked,
-    Served,
-    ServedRow,
-    ShareOutcome,
-    SharePlan,
-    ShareRow,
-)
+from advisor.domain.shares import Asked, Served, ServedRow, ShareOutcome, SharePlan, ShareRow
 from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.forecast import Modelling
@@ -179,7 +172,7 @@ def _learn_streams(store: Store, *names: str) -> None:
         (["plan", "kraken=1", "mason=1", "--run"], "--run needs --data: say what goes to kraken"),
         (
             ["plan", "kraken=1", "mason=1", "--run", "--data", "/etc/hostname", "--to", "mason=/x"],
-            "--run needs --to: say where it goes on kraken",
+            "--run needs --to: name the folder on kraken",
         ),
         (["plan", "kraken=1", "mason=1", "--restart"], "--restart is about --run"),
         (["plan", "kraken=1", "mason=1", "--orders"], "--orders is about --run"),
@@ -376,7 +369,7 @@ def test_an_experiment_is_reported_and_what_was_learnt_is_shown(
     ]
 
 
-def test_an_experiment_that_taught_too_little_is_to_go_on(run: Run, training: Session) -> None:
+def test_an_experiment_that_taught_too_little_is_to_be_resumed(run: Run, training: Session) -> None:
     done = run("train", "kraken", "--to", "/x")
     assert "Too little is known of kraken: run the same command again" in done.stdout
     assert "share plan" not in done.stdout

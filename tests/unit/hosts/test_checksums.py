@@ -10,13 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from advisor.hosts.checksums import (
-    Checksum,
-    Reading,
-    ReadingStopped,
-    checksum_of,
-    in_thread,
-)
+from advisor.hosts.checksums import Checksum, Reading, ReadingStopped, checksum_of, in_thread
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**20 - 1, 2**20, 3 * 2**20 + 7])
@@ -50,7 +44,7 @@ def test_what_was_read_is_reported(tmp_path: Path) -> None:
 
 
 class Endless(io.RawIOBase):
-    """A file that goes on for ever; `begun` is set once it is read."""
+    """A file without an end; `begun` is set once it is read."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()

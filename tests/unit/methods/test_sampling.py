@@ -53,7 +53,7 @@ def test_a_failed_sample_has_no_answer() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_it_goes_on_with_the_answer_it_had(steps: int) -> None:
+def test_it_resumes_with_the_answer_it_had(steps: int) -> None:
     first, second = _AsSampled(BETTER), _AsSampled(START)
     for _ in range(steps):
         setting = first.ask()

@@ -4,16 +4,11 @@ import math
 import numpy as np
 import pytest
 
-from advisor.methods.searching import (
-    change_percent,
-    generator_state,
-    set_generator,
-    usable_bps,
-)
+from advisor.methods.searching import change_percent, generator_state, set_generator, usable_bps
 from advisor.testing.samples import failed, measured
 
 
-def test_a_generator_goes_on_from_the_middle_of_a_draw() -> None:
+def test_a_generator_resumes_from_the_middle_of_a_draw() -> None:
     """Small integers are drawn two from each 64-bit number: the other half is state too."""
     first, second = np.random.default_rng(1), np.random.default_rng(2)
     first.integers(0, 2)

@@ -26,7 +26,7 @@ def test_it_never_ends_and_stays_within_the_file() -> None:
 
 
 def test_no_range_is_the_whole_file() -> None:
-    """A whole file would be cut to nothing and written anew, under the eyes of who checks it."""
+    """A whole file would be cut to nothing and written again, while somebody checks it."""
     batch = EndlessWork(FILE, 2**40).draw(2**40, 1)
     assert batch is not None
     assert not batch.parts[0].is_whole

@@ -94,7 +94,7 @@ def test_a_node_cannot_report_a_part_twice_or_after_it_was_lost() -> None:
         leases.arrived(1, big(8, 4))
 
 
-def test_a_file_that_fails_is_a_lot_of_its_own_and_the_rest_goes_on() -> None:
+def test_a_file_that_fails_is_a_lot_of_its_own_and_the_rest_continues() -> None:
     leases = some()
     leases.take(1, {3: 13})
     complete, lot = leases.failed(1, SMALL[0])

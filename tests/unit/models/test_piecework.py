@@ -126,7 +126,7 @@ def test_every_byte_exactly_once_whatever_happens(
     st.lists(st.lists(st.sampled_from(ACTS), max_size=20), min_size=1, max_size=4),
     st.data(),
 )
-def test_every_byte_exactly_once_however_often_it_is_broken_off(
+def test_every_byte_exactly_once_however_often_it_is_interrupted(
     sizes: list[int], runs: list[list[Callable[[_Site], None]]], data: st.DataObject
 ) -> None:
     files = _files(*sizes)

@@ -117,4 +117,4 @@ def test_on_a_terminal_the_time_of_an_experiment_has_one() -> None:
 
 
 def test_notices_are_reported_too() -> None:
-    assert narrated(ev.Notice(at_s=1.0, message="kraken: goes on")) == "advisor: kraken: goes on\n"
+    assert narrated(ev.Notice(at_s=1.0, message="kraken: resumes")) == "advisor: kraken: resumes\n"

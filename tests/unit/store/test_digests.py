@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
-from advisor.domain.records import (
-    AdviceRecord,
-    ClosingRecord,
-    Record,
-    RemarkRecord,
-    TransferRecord,
-)
+from advisor.domain.records import AdviceRecord, ClosingRecord, Record, RemarkRecord, TransferRecord
 from advisor.store import reading
 from advisor.store.history import Store
 from advisor.store.layout import pair_directory
@@ -78,7 +72,7 @@ def test_the_list_of_pairs_is_what_all_records_give(steps: list[list[Record]], w
         for step in steps:
             for record in step:
                 _add(store, record)
-            # Either the same digest goes on, or another process takes it up from its cache.
+            # Either the same digest continues, or another process takes it up from its cache.
             store = store if warm else Store(place, cache=cache)
             records = store.records(PAIR)
             made = [r for r in visible(records) if not isinstance(r, RemarkRecord | TransferRecord)]

@@ -28,7 +28,7 @@ def test_events_come_back_in_their_order(tmp_path: Path, pair: Pair) -> None:
     assert store.events(pair, "another") == []
 
 
-def test_a_session_that_was_resumed_goes_on_in_the_same_log(tmp_path: Path) -> None:
+def test_a_resumed_session_continues_in_the_same_log(tmp_path: Path) -> None:
     for text in ("first", "second"):
         log = EventLog(tmp_path)
         log(notices(text)[0])
@@ -36,7 +36,7 @@ def test_a_session_that_was_resumed_goes_on_in_the_same_log(tmp_path: Path) -> N
     assert list(kept_events(tmp_path)) == notices("first") + notices("second")
 
 
-def test_what_a_killed_session_left_is_read_and_gone_on_with(tmp_path: Path) -> None:
+def test_what_a_killed_session_left_is_read_and_resumed(tmp_path: Path) -> None:
     killed = EventLog(tmp_path)
     killed(notices("before")[0])
     with (tmp_path / "events.jsonl").open("ab") as file:
@@ -60,7 +60,7 @@ def test_a_cut_archive_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     assert list(kept_events(tmp_path)) == notices("whole")
 
 
-def test_where_nothing_can_be_written_the_session_goes_on(tmp_path: Path) -> None:
+def test_where_nothing_can_be_written_the_session_continues(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     log = EventLog(blocked / "folder")

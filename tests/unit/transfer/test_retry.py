@@ -75,7 +75,7 @@ def retry_of(session: Any, before: TransferState, retry_s: float = 60.0) -> Retr
 
 
 def moved(attempt: TransferState, done: dict[str, list[tuple[int, int]]]) -> TransferState:
-    """The same attempt, in which so much has arrived since."""
+    """The same attempt, in which this much has arrived since."""
     attempt.groups = state(done).groups
     return attempt
 

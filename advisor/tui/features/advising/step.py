@@ -34,7 +34,7 @@ class Step(Page):
 
     @on(Input.Submitted)
     @on(ChoiceSet.Submitted)
-    def _enter_goes_on(self) -> None:
+    def _enter_is_next(self) -> None:
         self.action_next()
 
     def why_not_next(self) -> str:

@@ -54,9 +54,9 @@ class Option(enum.IntEnum):
     RENDEZVOUS = 12
     """Both ends connect, none listens (bool)."""
     SNDTIMEO = 13
-    """Milliseconds `send` waits at most; -1 for ever."""
+    """Milliseconds `send` waits at most; -1 forever."""
     RCVTIMEO = 14
-    """Milliseconds `recv` waits at most; -1 for ever."""
+    """Milliseconds `recv` waits at most; -1 forever."""
     REUSEADDR = 15
     """Whether sockets of this process may share a UDP port (bool)."""
     MAXBW = 16

@@ -155,7 +155,7 @@ class Socket:
     def accept(self, timeout_s: float | None = None) -> tuple[Socket, Address]:
         """Wait for a connection; return its socket and the peer's address.
 
-        None waits for ever. Raises `UdtTimeout` after `timeout_s` seconds, and `UdtClosed` when
+        None waits forever. Raises `UdtTimeout` after `timeout_s` seconds, and `UdtClosed` when
         another thread closes this socket. The new socket has this one's options and blocks.
         """
         until = None if timeout_s is None else time.monotonic() + timeout_s

@@ -101,7 +101,7 @@ def main() -> int:
         os.execvpe("unshare", ["unshare", "--mount", "--", *words], os.environ | {_APART: "1"})
     with tempfile.TemporaryDirectory(prefix="adv") as name:
         folder = Path(name)
-        # A demonstration of the user goes on beside it.
+        # A demonstration of the user runs beside it.
         os.environ["ADVISOR_RUNTIME_DIR"] = str(folder / "run")
         run = _run(options, folder)
     print(run, flush=True)

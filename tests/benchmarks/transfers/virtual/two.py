@@ -21,9 +21,9 @@ JOINS_S: Final = 120.0
 LASTS_S: Final = 900.0
 FAIR: Final = 0.95
 WINDOW_S: Final = 20.0
-"""Rates are compared as means over so long."""
+"""Rates are compared as means over this long."""
 STAYS_S: Final = 60.0
-"""Shares have converged when they stay fair for so long."""
+"""Shares have converged when they stay fair for this long."""
 
 _EPOCH_S: Final = 30.0
 

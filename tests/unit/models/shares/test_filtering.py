@@ -21,7 +21,7 @@ def test_one_look_is_not_believed_altogether_and_fades() -> None:
     assert later[1] == pytest.approx(now / 2 * math.exp(-300 / 1800), rel=0.02)
 
 
-def test_what_goes_on_being_so_is_believed() -> None:
+def test_what_stays_so_is_believed() -> None:
     off = filtered([(60.0 * number, 2.0) for number in range(60)], 3540.0)
     assert off == pytest.approx(2.0, rel=0.1)
 

@@ -203,7 +203,7 @@ def _widest(column: SessionColumn, sessions: Sequence[SessionDigest], look: Look
 
 
 def fitted_widths(natural: Mapping[str, int], room: int) -> dict[str, int]:
-    """The widths in so much room. Only pairs are cut, and only as far as it must be."""
+    """The widths in this much room. Only pairs are cut, and no more than needed."""
     others = sum(natural.values()) - natural["pair"]
     least = min(natural["pair"], _LEAST_PAIR)
     return {**natural, "pair": min(natural["pair"], max(least, room - others))}

@@ -1,4 +1,4 @@
-"""A method that alternates for ever between two settings with the same number of flows.
+"""A method that alternates forever between two settings with the same number of flows.
 
 It learns nothing: its loss relative to transfers with either fixed setting is the cost of changes.
 The benchmark loads it through ADVISOR_PLUGINS.

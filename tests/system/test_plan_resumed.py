@@ -1,4 +1,4 @@
-"""`advisor plan --run` that is broken off and run again: real server and client on this host."""
+"""`advisor plan --run` that is interrupted and resumed: real server and client on this host."""
 
 import json
 import os
@@ -106,13 +106,13 @@ class Mover:
         lines = [line for path in self.journals for line in path.read_bytes().splitlines(True)]
         return [json.loads(line) for line in lines[1:] if line.endswith(b"\n")]
 
-    def broken_off(
+    def killed_after(
         self,
         holds: Callable[[list[list[Any]]], bool] = bool,
         let_through: int = 4,
         after_s: float = 0,
     ) -> int:
-        """Killed so long after the journal holds enough; how many bytes are in it."""
+        """Killed this long after the journal holds enough; how many bytes are in it."""
         run = self.run(hangs=True, let_through=let_through)
         assert wait_until(lambda: holds(self.pieces()), 60)
         time.sleep(after_s)
@@ -150,11 +150,11 @@ def _is_complete(run: Run) -> bool:
     return done.returncode == 0 and counts == (True, 0, FILES, TOTAL_BYTES)
 
 
-def test_killed_in_the_middle_it_goes_on_from_where_it_was(mover: Mover) -> None:
+def test_killed_in_the_middle_it_has_more_from_where_it_was(mover: Mover) -> None:
     def has_range_and_whole(pieces: list[list[Any]]) -> bool:
         return {piece[1] == piece[_SIZE] for piece in pieces} == {True, False}
 
-    there_bytes = mover.broken_off(has_range_and_whole)
+    there_bytes = mover.killed_after(has_range_and_whole)
     whole = {piece[0] for piece in mover.pieces() if piece[1] == piece[_SIZE]}
     assert 0 < there_bytes < TOTAL_BYTES
     run = mover.run()
@@ -172,7 +172,7 @@ def test_killed_in_the_middle_it_goes_on_from_where_it_was(mover: Mover) -> None
     assert not mover.journals
 
 
-def test_interrupted_it_says_how_to_go_on(mover: Mover) -> None:
+def test_interrupted_it_says_how_to_resume(mover: Mover) -> None:
     run = mover.run(hangs=True)
     assert wait_until(lambda: bool(mover.pieces()), 60)
     run.process.send_signal(signal.SIGINT)
@@ -187,7 +187,7 @@ def test_interrupted_it_says_how_to_go_on(mover: Mover) -> None:
 
 
 def test_a_journal_with_a_torn_last_line(mover: Mover) -> None:
-    mover.broken_off(lambda pieces: len(pieces) > 1)
+    mover.killed_after(lambda pieces: len(pieces) > 1)
     [journal] = mover.journals
     with journal.open("r+b") as file:
         file.truncate(journal.stat().st_size - 7)
@@ -198,7 +198,7 @@ def test_a_journal_with_a_torn_last_line(mover: Mover) -> None:
 
 
 def test_what_changed_here_or_is_gone_there_is_moved_anew(mover: Mover) -> None:
-    mover.broken_off(lambda pieces: sum(piece[0].startswith("tiny") for piece in pieces) > 2)
+    mover.killed_after(lambda pieces: sum(piece[0].startswith("tiny") for piece in pieces) > 2)
     tiny = sorted({piece[0] for piece in mover.pieces() if piece[0].startswith("tiny")})
     changed, gone, kept = tiny[:3]
     (mover.source / changed).write_bytes(os.urandom(5000))
@@ -212,7 +212,7 @@ def test_what_changed_here_or_is_gone_there_is_moved_anew(mover: Mover) -> None:
 
 def test_what_was_gone_there_is_not_believed_a_run_later(mover: Mover) -> None:
     """Its end may be written first then, and it is as long as if all of it were there."""
-    mover.broken_off(lambda pieces: any(piece[0].startswith("large") for piece in pieces))
+    mover.killed_after(lambda pieces: any(piece[0].startswith("large") for piece in pieces))
     [name, *_] = [piece[0] for piece in mover.pieces() if piece[0].startswith("large")]
     (mover.target / name).unlink()
     run = mover.run(hangs=True, let_through=0)
@@ -229,18 +229,18 @@ def test_what_was_gone_there_is_not_believed_a_run_later(mover: Mover) -> None:
 def test_killed_again_and_again(mover: Mover) -> None:
     moments, there_bytes = random.Random(3), 0
 
-    def goes_on(pieces: list[list[Any]]) -> bool:
+    def has_more(pieces: list[list[Any]]) -> bool:
         return _sum(pieces) > there_bytes
 
     for _ in range(4):
-        there_bytes = mover.broken_off(goes_on, let_through=1, after_s=moments.random() / 5)
+        there_bytes = mover.killed_after(has_more, let_through=1, after_s=moments.random() / 5)
     run = mover.run()
     assert _is_complete(run)
     assert sum(mover.transferred()) == TOTAL_BYTES - there_bytes
     assert mover.is_same()
 
 
-def test_where_nothing_answers_it_says_how_to_go_on(mover: Mover, server: Server) -> None:
+def test_where_nothing_answers_it_says_how_to_resume(mover: Mover, server: Server) -> None:
     server.end()
     run = mover.run()
     assert run.finish().returncode == 1
@@ -262,10 +262,10 @@ def test_the_second_of_two_at_once_says_so(mover: Mover) -> None:
 
 
 def test_restart_moves_everything(mover: Mover) -> None:
-    assert mover.broken_off() > 0
+    assert mover.killed_after() > 0
     run = mover.run("--restart")
     assert _is_complete(run)
-    assert not any(one.startswith("goes on") for one in _notices(run))
+    assert not any(one.startswith("resumes: ") for one in _notices(run))
     assert mover.transferred() == [TOTAL_BYTES]
     assert mover.is_same()
 

@@ -54,7 +54,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     troubles: list[str] = msgspec.field(default_factory=list)
 
 
-class BrokenOff:
+class KilledTransfer:
     """A transfer of `source` into a folder of the server. `home`: the user's, made here."""
 
     def __init__(self, home: Path, source: Path, server: KillableServer, words: Sequence[str]):
@@ -161,7 +161,7 @@ class BrokenOff:
         self._marks.append(run.mark)
 
     def _to_its_end(self) -> None:
-        """Where it is complete already, it moves everything once more."""
+        """Where it is complete already, it moves everything again."""
         if self.outcome.troubles:
             return
         run = self._begun()
