@@ -24,6 +24,8 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 _NAME: Final = "bench-wan"
 _CONTROL: Final = "/proc/sys/net/ipv4/tcp_congestion_control"
 _PORT: Final = 5301
+# Without reports: nobody reads more than the first line, and a full pipe would stop the server.
+_SERVER: Final = ["iperf3", "-s", "-1", "--forceflush", "-i", "0"]
 _GRACE_S: Final = 60
 """How much longer than asked iperf3 may take: both ends exchange results behind a full queue."""
 
@@ -206,7 +208,7 @@ class Lab:
         `window_bytes`: the buffers of both ends; 0 leaves them to the kernels.
         """
         port = ["-p", str(_PORT)]
-        with self.running(["iperf3", "-s", "-1", "--forceflush", *port], host="far") as server:
+        with self.running([*_SERVER, *port], host="far") as server:
             _await_line(server, "listening")
             client = ["iperf3", "-c", "far", *port, "-J", "-C", congestion]
             client += ["-O", str(start_s), "-t", str(counted_s), "-P", str(streams)]
