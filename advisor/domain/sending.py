@@ -40,8 +40,8 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     `all_cuts`: of whatever cause, and `later_cuts` of them after start-up.
     `full_window_bytes`: the congestion windows with which start-up ended, if the rate stayed at its
     highest after it, as on a full path, else 0. `window_limited`: whether it is known that neither
-    the receiver nor the send buffer limited the rate then. `streams`, `segment_bytes`,
-    `congestion`: of the sender.
+    the receiver nor the send buffer limited the rate then. `queue_free`: whether the RTT was then
+    that of the idle path. `streams`, `segment_bytes`, `congestion`: of the sender.
     """
 
     congestion: str
@@ -55,6 +55,7 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     full_segments: _Count = 0
     full_window_bytes: _Count = 0
     window_limited: bool = False
+    queue_free: bool = False
 
 
 class SenderReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -140,6 +140,7 @@ def losses_seen(
         window_limited=after_start is not None
         and state.busy_s > after_start.busy_s
         and not has_waited(after_start, state),
+        queue_free=_is_queue_free(states, start_up_s, rtt_s),
     )
 
 
@@ -181,6 +182,12 @@ def _is_flat(
     """Whether the rate has stayed at its highest since then: it did not follow the windows."""
     rates_bps = [rate_at(report.t_s) for report, _ in states if report.t_s > since_s]
     return math.fsum(rates_bps) > _FLAT * highest_bps * len(rates_bps)
+
+
+def _is_queue_free(states: Sequence[_Seen], since_s: float, rtt_s: float) -> bool:
+    """Whether all RTTs since then are those of the idle path, `rtt_s`."""
+    rtts_s = [report.rtt_s for report, _ in states if report.t_s > since_s and report.rtt_s]
+    return bool(rtts_s) and max(rtts_s) <= (1 + RISE) * rtt_s
 
 
 def _counted(

@@ -7,9 +7,10 @@ the loss rate is a posterior: before any probe the path loses nothing with proba
 at any rate between 1e-7 and 1e-2 alike, on a logarithmic scale. The rate of each probe is
 combined with what each loss rate allows its streams (`models/loss_response.py`): where that is
 less, and where losses at the start had lowered windows that nothing else limits, also where it is
-more, up to the highest rate of the session. What counts is the time that a transfer takes, so the
-result is the harmonic mean over the posterior: a rate that may be far lower is worth less than one
-that is certain.
+more, up to the highest rate of the session. For a path that loses nothing that holds where no queue
+was seen since: its own start alone held the probe down, and not the flows of others. What counts is
+the time that a transfer takes, so the result is the harmonic mean over the posterior: a rate that
+may be far lower is worth less than one that is certain.
 """
 
 import math
@@ -170,7 +171,13 @@ def _expected(probe: _Lossy, evidence: _Evidence) -> Measurement:
     seen_bps, error = _without_pooling(probe)
     can_rise = _is_held_down(probe)
     most_bps = max(seen_bps, evidence.highest_bps) if can_rise else seen_bps
-    moments = [(max(0.0, 1 - math.fsum(evidence.posterior)), math.log(seen_bps), error)]
+    lossless = max(0.0, 1 - math.fsum(evidence.posterior))
+    bps, its_error = seen_bps, error
+    if can_rise and probe.losses.queue_free:
+        # Only its own start held it down: nobody else uses the path.
+        allowed = allowed_at(_LEAST_LOSS, probe.losses, probe.rtt_s, most_bps)
+        bps, its_error = combined(seen_bps, error, allowed)
+    moments = [(lossless, math.log(bps), its_error)]
     for loss, weight in zip(_LOSSES, evidence.posterior, strict=True):
         allowed = allowed_at(loss, probe.losses, probe.rtt_s, most_bps)
         bps, its_error = seen_bps, error

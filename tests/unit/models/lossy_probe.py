@@ -17,6 +17,8 @@ def lossy_probe(
     full_cuts: int = 0,
     full_segments: int = 0,
     window_limited: bool = False,
+    early_cuts: int = 0,
+    queue_free: bool = False,
 ) -> Measurement:
     """Three seconds at a steady rate."""
     return Measurement(
@@ -36,8 +38,9 @@ def lossy_probe(
             segments=segments,
             full_cuts=full_cuts,
             full_segments=full_segments,
-            all_cuts=cuts,
+            all_cuts=early_cuts + cuts,
             later_cuts=cuts,
             window_limited=window_limited,
+            queue_free=queue_free,
         ),
     )

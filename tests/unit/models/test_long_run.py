@@ -268,6 +268,18 @@ def test_time_in_which_the_queue_is_full_counts_apart() -> None:
     assert (losses.full_cuts, losses.full_segments) == (1, 200 + 400 + 800)
 
 
+@pytest.mark.parametrize(("later_s", "queue_free"), [(0.102, True), (0.11, False)])
+def test_a_queue_counts_only_after_start_up(later_s: float, queue_free: bool) -> None:
+    state = transfer("reno", 1, 0.1, 0.0, 1)[0][1].state
+    reports = [
+        SenderReport(t_s=float(n), rtt_s=rtt_s, state=state)
+        for n, rtt_s in enumerate((0.1, 0.2, 0.1, later_s))
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 1.0, 1e9)
+    assert losses is not None
+    assert losses.queue_free == queue_free
+
+
 def test_without_losses_or_with_a_control_of_unknown_answer_there_is_none() -> None:
     reports = [report for _, report in transfer("reno", 1, 0.1, 0.0, 1)[:8]]
     losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.5, 1e9)
