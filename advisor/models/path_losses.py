@@ -166,24 +166,29 @@ def _is_held_down(probe: _Lossy) -> bool:
     return is_recovering and losses.window_limited and segments >= _LEAST_WINDOW
 
 
+def _at(
+    loss: float, probe: _Lossy, seen: tuple[float, float], most_bps: float, can_rise: bool
+) -> tuple[float, float]:
+    """The rate of a probe in the long run at a loss rate, and its relative error."""
+    allowed = allowed_at(loss, probe.losses, probe.rtt_s, most_bps)
+    return combined(*seen, allowed) if can_rise or allowed.rate_bps < seen[0] else seen
+
+
 def _expected(probe: _Lossy, evidence: _Evidence) -> Measurement:
     """A probe with the rate of the expected time over the posterior, and its standard error."""
-    seen_bps, error = _without_pooling(probe)
+    seen = _without_pooling(probe)
+    seen_bps = seen[0]
     can_rise = _is_held_down(probe)
     most_bps = max(seen_bps, evidence.highest_bps) if can_rise else seen_bps
-    lossless = max(0.0, 1 - math.fsum(evidence.posterior))
-    bps, its_error = seen_bps, error
-    if can_rise and probe.losses.queue_free:
-        # Only its own start held it down: nobody else uses the path.
-        allowed = allowed_at(_LEAST_LOSS, probe.losses, probe.rtt_s, most_bps)
-        bps, its_error = combined(seen_bps, error, allowed)
-    moments = [(lossless, math.log(bps), its_error)]
-    for loss, weight in zip(_LOSSES, evidence.posterior, strict=True):
-        allowed = allowed_at(loss, probe.losses, probe.rtt_s, most_bps)
-        bps, its_error = seen_bps, error
-        if can_rise or allowed.rate_bps < seen_bps:
-            bps, its_error = combined(seen_bps, error, allowed)
-        moments.append((weight, math.log(bps), its_error))
+    # Where no queue was seen, only its own start held it down: nobody else uses the path.
+    rises_alone = can_rise and probe.losses.queue_free
+    lossless = _at(_LEAST_LOSS, probe, seen, most_bps, can_rise=True) if rises_alone else seen
+    outcomes = [lossless, *(_at(loss, probe, seen, most_bps, can_rise) for loss in _LOSSES)]
+    weights = [max(0.0, 1 - math.fsum(evidence.posterior)), *evidence.posterior]
+    moments = [
+        (weight, math.log(bps), its_error)
+        for weight, (bps, its_error) in zip(weights, outcomes, strict=True)
+    ]
     log_bps = math.fsum(weight * log for weight, log, _ in moments)
     variance = math.fsum(w * ((log - log_bps) ** 2 + e**2) for w, log, e in moments)
     bps = 1 / math.fsum(weight / math.exp(log) for weight, log, _ in moments)

@@ -345,9 +345,8 @@ def test_what_an_agent_with_another_key_has_proven_is_read_once_more(
         environment=hosts.environment,
     )
     assert ended(run)["receipt"]
-    assert any("Reads again what other agents have proven" in one for one in notices(run)), notices(
-        run
-    )
+    said = notices(run)
+    assert any("Reads again what other agents have proven" in one for one in said), said
     assert not difference(source, transfers.there)
 
 

@@ -150,7 +150,7 @@ def _is_complete(run: Run) -> bool:
     return done.returncode == 0 and counts == (True, 0, FILES, TOTAL_BYTES)
 
 
-def test_killed_in_the_middle_it_has_more_from_where_it_was(mover: Mover) -> None:
+def test_killed_in_the_middle_it_resumes_from_where_it_was(mover: Mover) -> None:
     def has_range_and_whole(pieces: list[list[Any]]) -> bool:
         return {piece[1] == piece[_SIZE] for piece in pieces} == {True, False}
 

@@ -15,8 +15,6 @@ from .driving import settle
 from .test_comparison import PAIR, TCP, an_advice
 
 OTHER = Pair("dtn1", "far[1]")
-
-
 DAY_S = 86400.0
 
 
