@@ -354,19 +354,18 @@ def _plateau(ranking: Ranking, full: str) -> str:
 
 def _against(ranking: Ranking, index: int) -> str:
     """The chosen contender compared with another one, and whether the difference is significant."""
-    comparison, chosen = ranking.comparison, ranking.chosen
     other = ranking.candidates[index]
     name = f"{role_words(other.role)} ({describe(other.subject, other.setting)})"
-    ratio = ranking.ratio(chosen, index)
+    ratio = ranking.ratio(ranking.chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
-    if not comparison.clearly_different(chosen, index):
+    if lower <= 1 <= upper:
         if ratio.value < 1:
             return f"the {name} shows no clear difference ({figures}), and costs more"
         return f"against the {name}: {figures}, no clear difference"
     if ratio.value > 1:
         return f"against the {name}: {figures}, a significant difference"
-    most = comparison.same.practically
+    most = ranking.comparison.same.practically
     return f"the {name} is faster by less than {most:.0%} ({figures}), and costs more"
 
 

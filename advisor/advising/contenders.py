@@ -231,13 +231,14 @@ class Ranking(msgspec.Struct, frozen=True):
     def ratio(self, index: int, to: int) -> Estimate:
         """The throughput of one candidate relative to that of another.
 
-        The errors of predictions count against the defaults. Similar settings are wrong in the same
-        way, and their order is what was measured.
+        One over a default is a gain, which is claimed of a further transfer with each, and the
+        errors of predictions count. Others say what the probes show: similar settings are wrong in
+        the same way, and their order is what was measured.
         """
         ratio = self.comparison.ratio(index, to)
         if any(self.candidates[one].role.startswith("default") for one in (index, to)):
             share = self._share_possible(index) / self._share_possible(to)
-            ratio = scaled(ratio, share)
+            ratio = scaled(self.comparison.next_ratio(index, to), share)
             ratio = widened(ratio, math.hypot(self.errors[index], self.errors[to]))
         return bounded_ratio(ratio, self.ceiling, self.comparison.mean(to))
 

@@ -151,13 +151,21 @@ class Comparison:
         return _back(self._means[index], half)
 
     def ratio(self, index: int, to: int) -> Estimate:
-        """The throughput of a setting relative to that of `to`.
+        """The mean throughput of a setting relative to that of `to`.
 
         Across groups the degrees of freedom are Welch's and Satterthwaite's.
         """
+        return self._ratio(index, to, 0)
+
+    def next_ratio(self, index: int, to: int) -> Estimate:
+        """The same, with the prediction interval of one more measurement of each."""
+        return self._ratio(index, to, 1)
+
+    def _ratio(self, index: int, to: int, more: int) -> Estimate:
+        """`more`: 1 where one more measurement of each is predicted, 0 for the means."""
         ours, theirs = self._spread(index), self._spread(to)
-        our_part = ours.value**2 / len(self._logs[index])
-        their_part = theirs.value**2 / len(self._logs[to])
+        our_part = ours.value**2 * (more + 1 / len(self._logs[index]))
+        their_part = theirs.value**2 * (more + 1 / len(self._logs[to]))
         variance = our_part + their_part
         degrees = float(ours.degrees)
         if ours is not theirs:

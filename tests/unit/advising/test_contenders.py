@@ -1,5 +1,7 @@
 """Who meets in the closing comparison, and who wins it."""
 
+import math
+
 import msgspec
 import pytest
 
@@ -233,3 +235,21 @@ def test_a_rate_beyond_the_path_is_no_gain_either() -> None:
     assert held.gain.interval[0] == pytest.approx(0.8 * free.gain.interval[0])
     assert held.expected.value == 4e9
     assert held.expected.interval[0] < 4e9 == held.expected.interval[1]
+
+
+def test_a_gain_is_claimed_of_further_transfers_and_other_ratios_of_the_probes() -> None:
+    repeats = (0.97, 1.0, 1.03)
+    probes = [BASELINE, probe("tcp", tcp(16), 2), probe("tcp", tcp(4), 1)]
+    probes += confirmed(DEFAULT, "default", *repeats)
+    probes += confirmed(tcp(16), "best", *(2 * each for each in repeats))
+    probes += confirmed(tcp(4), "rival", *repeats)
+    ranking = rank_contenders(contenders(probes, [], SPACES), SPACES)
+    assert ranking
+    at = {candidate.role: index for index, candidate in enumerate(ranking.candidates)}
+    gain, rival = (ranking.ratio(at["best"], at[role]) for role in ("default", "rival"))
+    assert gain == ranking.gain
+    assert gain.value == pytest.approx(rival.value) == pytest.approx(2)
+    # Student's, of a spread with six degrees: sqrt(2 / 3) of it for two means, sqrt(8 / 3) for
+    # one more transfer of each.
+    widths = [math.log(one.interval[1] / one.interval[0]) for one in (gain, rival)]
+    assert widths[0] == pytest.approx(2 * widths[1])

@@ -11,7 +11,7 @@ def repeats(mean_bps: float, spread: float, count: int, rng: np.random.Generator
 def test_intervals_hold_what_they_promise() -> None:
     """Over many comparisons, nine of ten 90 % intervals hold the truth."""
     rng = np.random.default_rng(7)
-    held = {"mean": 0, "next": 0, "ratio": 0}
+    held = {"mean": 0, "next": 0, "ratio": 0, "next ratio": 0}
     runs = 600
     for _ in range(runs):
         a, b = repeats(2e9, 0.1, 4, rng), repeats(1e9, 0.1, 4, rng)
@@ -22,6 +22,9 @@ def test_intervals_hold_what_they_promise() -> None:
         held["next"] += lower <= repeats(2e9, 0.1, 1, rng)[0] <= upper
         lower, upper = comparison.ratio(0, 1).interval
         held["ratio"] += lower <= 2 <= upper
+        lower, upper = comparison.next_ratio(0, 1).interval
+        further = repeats(2e9, 0.1, 1, rng)[0] / repeats(1e9, 0.1, 1, rng)[0]
+        held["next ratio"] += lower <= further <= upper
     # Three standard errors of a share of 0.9 over 600 runs are 0.037.
     for share in held.values():
         assert share / runs == pytest.approx(0.9, abs=0.04)

@@ -92,6 +92,23 @@ def test_cuts_of_a_full_path_may_be_losses_of_the_path() -> None:
     assert of_one_stream_bps(10) < 0.75 * of_one_stream_bps(0)
 
 
+def test_one_of_many_cuts_of_the_queue_shows_no_losses_of_the_path() -> None:
+    """Between two reports a queue may fill and empty: its cuts then look like the path's own."""
+
+    def of_one_stream_bps(early_cuts: int) -> float:
+        many = [lossy_probe(9e8, streams=16, early_cuts=early_cuts, segments=0) for _ in range(5)]
+        other = lossy_probe(9e8, streams=2, cuts=1, segments=5_000)
+        return rates(lossy_probe(9e8, segments=0), other, *many)[0]
+
+    assert of_one_stream_bps(0) < 0.5 * of_one_stream_bps(100)
+
+
+def test_cuts_that_a_queue_does_not_explain_stay_losses_of_the_path() -> None:
+    many = [lossy_probe(9e8, streams=16, early_cuts=100, segments=0) for _ in range(5)]
+    other = lossy_probe(9e8, streams=2, cuts=10, segments=50_000)
+    assert rates(lossy_probe(9e8, segments=0), other, *many)[0] < 0.2 * 9e8
+
+
 def test_a_full_path_whose_windows_are_never_cut_loses_next_to_nothing() -> None:
     unproven, proven = (
         rates(lossy_probe(9e8, control="reno", segments=0, full_segments=count))[0]
