@@ -19,7 +19,7 @@ ABOUT_ALL: Final = 0.9
 
 NINE_OF_TEN: Final = 1.645
 """Standard deviations on either side that hold nine tenths of a normal distribution: all intervals
-of advice are such ones."""
+of advice have this width."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):

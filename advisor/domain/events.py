@@ -212,10 +212,10 @@ class StageEnded(Event, frozen=True, kw_only=True, tag="stage_ended"):
 
 
 class Paused(Event, frozen=True, kw_only=True, tag="paused"):
-    """No probe starts until `went_on`; the budget does not run meanwhile."""
+    """No probe starts until `resumed`; the budget does not run meanwhile."""
 
 
-class Resumed(Event, frozen=True, kw_only=True, tag="went_on"):
+class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
     """The pause has ended."""
 
 

@@ -77,15 +77,15 @@ def _sizes(values: tuple[int, ...]) -> str:
 
 def _congestion(settings: Settings) -> Iterator[Finding]:
     if value := settings.congestion:
-        yield _held_against("net.ipv4.tcp_congestion_control", value, ht.slow_congestion(value))
+        yield _compared("net.ipv4.tcp_congestion_control", value, ht.slow_congestion(value))
 
 
 def _qdisc(settings: Settings) -> Iterator[Finding]:
     if value := settings.default_qdisc:
-        yield _held_against("net.core.default_qdisc", value, ht.unpaced_qdisc(value))
+        yield _compared("net.core.default_qdisc", value, ht.unpaced_qdisc(value))
 
 
-def _held_against(name: str, value: str, better: ht.Better | None) -> Finding:
+def _compared(name: str, value: str, better: ht.Better | None) -> Finding:
     if better is None:
         return Finding(what=name, source=value, severity=Severity.GOOD)
     return Finding(

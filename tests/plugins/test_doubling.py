@@ -67,7 +67,7 @@ def test_of_those_that_are_as_good_it_takes_the_fewest_flows() -> None:
     assert asked(method) == (4, 8)
 
 
-def test_where_conditions_changed_it_begins_anew() -> None:
+def test_where_conditions_changed_it_begins_again() -> None:
     """Cross traffic came in the middle: what was refused under it is tried again."""
     bounds = counts(concurrency=(2, 4), parallelism=(8, 8))
     method = make("doubling", bounds)

@@ -30,7 +30,7 @@ def test_a_pause_holds_the_time_and_the_probes(session: Run) -> None:
     # On a busy machine the pause begins some time after the probe ended.
     session.order(order="extend", by_s=60)
     session.order(order="resume")
-    session.wait_for("went_on")
+    session.wait_for("resumed")
     extended = session.wait_for("budget_extended")
     assert extended["by_s"] == 60
     assert extended["left_s"] > left_s

@@ -197,7 +197,7 @@ def test_a_journal_with_a_torn_last_line(mover: Mover) -> None:
     assert mover.is_same()
 
 
-def test_what_changed_here_or_is_gone_there_is_moved_anew(mover: Mover) -> None:
+def test_what_changed_here_or_is_gone_there_is_moved_again(mover: Mover) -> None:
     mover.killed_after(lambda pieces: sum(piece[0].startswith("tiny") for piece in pieces) > 2)
     tiny = sorted({piece[0] for piece in mover.pieces() if piece[0].startswith("tiny")})
     changed, gone, kept = tiny[:3]

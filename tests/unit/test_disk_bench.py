@@ -93,7 +93,7 @@ def test_a_run_counts_inside_the_interval_only_when_it_went_well(results: Result
     assert len(summary.advised_s) == 10
 
 
-def test_the_gain_is_held_against_the_lower_end_of_what_was_stated(results: Results) -> None:
+def test_the_gain_is_compared_with_the_lower_end_of_what_was_stated(results: Results) -> None:
     [summary] = summarize(CASE, results)
     assert summary.gain(DEFAULT) == pytest.approx(8.0 / 5.0)
     assert summary.beats(DEFAULT)
@@ -120,7 +120,7 @@ def test_the_version_before_is_beside_it_and_its_gain_is_over_another_default(
     assert not is_complete(CASE, Plan(runs=10, sweep=False, before=Path("/x")), results)
 
 
-def test_an_interval_from_nothing_to_for_ever_is_held_against_the_advice(tmp_path: Path) -> None:
+def test_an_interval_from_nothing_to_for_ever_is_compared_with_the_advice(tmp_path: Path) -> None:
     results = Results(tmp_path / "disk.jsonl")
     results.add(_session(transfer_s=Estimate(5.0, (0.0, 35000.0))))
     for run in [*_ran("bayes", 5.0), *_ran(DEFAULT, 9.0)]:

@@ -223,16 +223,16 @@ def test_the_tables_say_how_many_times_the_default_was_moved(results: Results) -
     assert "10 × the default" in document_text(results)
 
 
-def test_a_restarting_run_is_held_against_the_same_time_of_one_that_is_not(
+def test_a_restarting_run_is_compared_with_the_same_time_of_one_that_is_not(
     results: Results,
 ) -> None:
-    # The other went on for as long again, at a rate that must not count; so must its start not.
+    # The other ran for as long again, at a rate that must not count; nor may its start count.
     results.add(_run(DEFAULT, _looks(*[5e8] * 8, *[1e8] * 12, *[9e8] * 20)))
     results.add(_run("default-restarting", _looks(*[0.0] * 8, *[0.8e8] * 12), seconds=60.0))
     assert "| default | 100 | 80 | 20.0 % | 50 % |" in tables(results)
 
 
-def test_before_and_after_a_change_are_held_against_the_default_by_themselves(
+def test_before_and_after_a_change_are_compared_with_the_default_by_themselves(
     results: Results,
 ) -> None:
     for contestant, before, after in ((DEFAULT, 1e8, 1e8), ("nelder-mead", 2e8, 3e8)):
@@ -242,7 +242,7 @@ def test_before_and_after_a_change_are_held_against_the_default_by_themselves(
     assert [cell.strip() for cell in row.split("|")][4:8] == ["200", "2.00", "300", "3.00"]
 
 
-def test_changes_are_held_against_both_settings_by_the_length_of_epochs(results: Results) -> None:
+def test_changes_are_compared_with_both_settings_by_the_length_of_epochs(results: Results) -> None:
     of_part = {"part": RETUNING_PART, "condition": NONE}
     rates = {PLAIN: 4e8, DEFAULT: 3.96e8, RETUNED[0]: 4e8, RETUNED[1]: 3e8, ALTERNATING: 3.43e8}
     for name, rate in rates.items():

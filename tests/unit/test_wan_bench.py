@@ -116,7 +116,7 @@ def test_results_are_read_again_and_a_torn_line_is_cut_off(results: Results) -> 
     assert Results(results.file).lines == results.lines
 
 
-def test_the_document_says_what_is_held_against_the_advice(results: Results) -> None:
+def test_the_document_says_what_is_compared_with_the_advice(results: Results) -> None:
     summary = summarize(CASE, results)
     assert summary is not None
     late = Late(case="a", part="sweep", p99_s=0.0002, most_s=0.01)

@@ -165,7 +165,7 @@ class Steering:
         found = asked_of(list(targets.values()), [rates_bps[name] for name in targets])
         return dict(zip(targets, found, strict=True))
 
-    def plan_anew(self) -> None:
+    def replan(self) -> None:
         """Recompute all concurrencies the next time, whatever they are now."""
         self._asked_before = {}
 

@@ -290,7 +290,7 @@ class _Sharing(ShareSession):
             self._steering.learn(epoch.concurrencies, epoch.rates_bps, epoch.errors)
         reasons = self._hear_orders()
         if is_base:
-            self._steering.plan_anew()
+            self._steering.replan()
             reasons.insert(0, f"what each gets with {BASE} files is measured")
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
         if levels.keys() != epoch.concurrencies.keys():

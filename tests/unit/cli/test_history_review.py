@@ -93,7 +93,7 @@ def test_a_deleted_session_is_hidden_and_brought_back(run: Run) -> None:
     ("took", "verdict"),
     [("1000s", "as advised"), ("2000s", "less than advised"), ("500s", "more than advised")],
 )
-def test_a_transfer_is_held_against_the_advice(run: Run, took: str, verdict: str) -> None:
+def test_a_transfer_is_compared_with_the_advice(run: Run, took: str, verdict: str) -> None:
     answer = run("transferred", "20261121", "--size", "125GB", "--took", took)
     assert f": {verdict} (90 %: 900 Mbit/s to 1.10 Gbit/s)." in answer.stdout
     assert verdict in run("sessions").stdout

@@ -50,7 +50,7 @@ def test_each_parameter_is_judged_by_itself() -> None:
     assert after(levels(4, 4), *[levels(5, 1)] * 4) == levels(4, 1)
 
 
-def test_after_a_change_it_begins_anew() -> None:
+def test_after_a_change_it_begins_again() -> None:
     assert after(levels(4), *[levels(8)] * 4, *[levels(12)] * 3) == levels(8)
     assert after(levels(4), *[levels(8)] * 4, *[levels(12)] * 4) == levels(12)
     one_then_other = [levels(8, 2), *[levels(8, 8)] * 4]

@@ -1,4 +1,4 @@
-"""Fast cards and what serves them, held against the recommendations."""
+"""Fast cards and what serves them, compared with the recommendations."""
 
 from typing import Any
 

@@ -153,7 +153,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(place: Path, tmp_path: Path)
     assert _rates(place, tmp_path / "file") == [1e9]
 
 
-def test_a_replaced_journal_is_read_anew(place: Path, cache: Path) -> None:
+def test_a_replaced_journal_is_read_again(place: Path, cache: Path) -> None:
     journal = pair_directory(place, PAIR) / "journal.jsonl"
     Store(place).append(make_a_probe(1e9))
     assert _rates(place, cache) == [1e9]

@@ -87,7 +87,7 @@ def test_many_rows_come_in_parts(
     assert [s.probes for s in Store(shared_database.backend("rita")).sessions()] == [10]
 
 
-def test_another_history_at_the_same_address_is_read_anew(
+def test_another_history_at_the_same_address_is_read_again(
     shared_database: SharedDatabase,
 ) -> None:
     backend = shared_database.backend("alice")

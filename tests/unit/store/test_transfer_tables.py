@@ -183,7 +183,7 @@ def test_bandwidth_in_mbit_and_buffer_in_mib(path: Path) -> None:
     assert table.repaired == {"bandwidths in Mbit/s": 1, "buffers in MiB": 1}
 
 
-def test_the_throughput_is_worked_out_anew(path: Path) -> None:
+def test_the_throughput_is_computed_again(path: Path) -> None:
     rounded, wrong = grid_line(Throughput="803"), grid_line(Throughput="838.8608")
     table = read(path, GRID, grid_line(), rounded, wrong, grid_line(Throughput=""))
     assert {row.throughput_bps for row in table.rows} == {800 * MIBIT}

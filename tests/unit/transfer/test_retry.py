@@ -127,7 +127,7 @@ async def test_stopping_ends_the_wait() -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_attempt_without_progress_does_not_start_the_period_anew() -> None:
+async def test_an_attempt_without_progress_does_not_restart_the_period() -> None:
     session = FakeSession(0, ONE)
     retry = retry_of(session, moved(state({}), ONE), retry_s=0.1)
     assert await retry.outcome_after(outcome()) is None

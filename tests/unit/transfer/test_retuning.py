@@ -54,7 +54,7 @@ def test_levels_change_after_four_epochs_of_another_load() -> None:
     assert after.throughput_bps == after.expected_bps(after.levels)
 
 
-def test_one_usual_epoch_in_between_begins_anew() -> None:
+def test_one_usual_epoch_in_between_begins_again() -> None:
     one = retuning(LIGHT)
     heavy, usual = alone(one, 0.2), alone(one, 1.0)
     assert [one.look(seen) for seen in (heavy, heavy, heavy, usual, heavy, heavy, heavy)] == [

@@ -24,7 +24,7 @@ def test_it_falls_back_once_and_says_why() -> None:
     assert not control.fall_back("too many connections")
 
 
-def test_another_setting_begins_anew() -> None:
+def test_another_setting_begins_again() -> None:
     control, group = SettingControl(), FileGroup("all", [])
     control.apply(group, {"concurrency": 8}, {"concurrency": 2})
     control.fall_back("refused")

@@ -158,7 +158,7 @@ class Virtual:
         base = await _next(epochs)
         steering.learn(levels, base.rates_bps, base.errors)
         steering.base_bps = base.rates_bps
-        steering.plan_anew()
+        steering.replan()
         if better := steering.wanted(levels):
             levels = better.concurrency
         epochs.set(levels)

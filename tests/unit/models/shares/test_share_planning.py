@@ -91,7 +91,7 @@ def test_a_rate_below_what_one_file_gives_says_so() -> None:
     assert "no less than" in found["mason"][1]
 
 
-def test_rates_that_contradict_each_other_are_held_against_what_was_ever_seen() -> None:
+def test_rates_that_contradict_each_other_are_compared_with_what_was_ever_seen() -> None:
     asked = {name: Asked(rate_bps=1e9) for name in LAWS}
     made = plan("here", asked, FORECASTS, Modelling(), 8)
     assert any("3 Gbit/s" in note and "never got more" in note for note in made.notes)

@@ -133,14 +133,14 @@ def test_a_factor_refers_to_the_measured_base() -> None:
     assert asked_bps == {"kraken": pytest.approx(105e6), "gordon": pytest.approx(95e6)}
 
 
-def test_after_the_base_is_measured_all_is_planned_anew() -> None:
+def test_after_the_base_is_measured_all_is_planned_again() -> None:
     asked = {"kraken": Asked(factor=1.5), "gordon": Asked(held=2)}
     steering = Steering(FORECASTS, asked)
     levels = dict.fromkeys(asked, 2)
     rates = {name: truth_bps(name, 2, 4) for name in asked}
     steering.learn(levels, rates, dict.fromkeys(asked, 0.05))
     steering.base_bps = rates
-    steering.plan_anew()
+    steering.replan()
     wanted = steering.wanted(levels)
     assert wanted is not None
     files = wanted.concurrency["kraken"]
