@@ -33,6 +33,9 @@ _MOST_PROBES: Final = 16
 _LARGE_GAIN: Final = 0.4
 """A log rate: from 1.5 times the default on, one probe of it suffices for the gain."""
 
+_SUPPORT: Final = 0.02
+"""What knowing a figure of the advice from two probes is worth, as a log rate."""
+
 
 class _Next(msgspec.Struct, frozen=True):
     """A probe that may be made, and what it gains as a log rate."""
@@ -118,7 +121,3 @@ def _default(context: Context, standing: Standing) -> Place | None:
         if p.purpose == "baseline" and p.label == "default"
     ]
     return next((p for p in standing.places if (p.subject, p.setting) in keys), None)
-
-
-_SUPPORT: Final = 0.02
-"""What knowing a figure of the advice from two probes is worth, as a log rate."""

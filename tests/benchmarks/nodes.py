@@ -30,7 +30,7 @@ from tests.benchmarks.disk.files import difference
 from tests.benchmarks.markdown import percent, table_text
 from tests.namespaces import Namespace
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
-from tests.system.conftest import own_environment
+from tests.system.program import own_environment
 
 _MOST = 4
 _PORT = 2811

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .conftest import Lab, marked, need_labs, wait_until
+from .labs import Lab, marked, need_labs
+from .program import wait_until
 
 SYSCTLS = ("net/ipv4/tcp_rmem", "net/ipv4/tcp_wmem", "net/ipv4/ping_group_range")
 

@@ -14,7 +14,7 @@ from advisor.runtime.request import AdviceRequest
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run
+from .program import Run
 
 Groups: TypeAlias = Mapping[str, tuple[int, int]]
 """How many files there are in a folder of this name, and the size of each in bytes."""

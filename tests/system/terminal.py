@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .conftest import own_environment
+from .program import own_environment
 
 ADVISOR = f"{sys.executable} -P -m advisor"
 

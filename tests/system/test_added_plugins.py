@@ -14,8 +14,8 @@ from advisor.domain.records import AdviceRecord
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run, Start
 from .moved import make_files, pair_here
+from .program import Run, Start
 
 ADDED: Final = Path(__file__).parents[1] / "data" / "added_plugins"
 

@@ -19,7 +19,8 @@ from advisor.hosts.file_io import fio_available
 from advisor.report.ndjson import schema
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run, Server, Start, wait_until
+from .program import Run, Start, wait_until
+from .tool_servers import Server
 
 BUDGET = ["--budget", "20"]
 # Of a session that does not come to its end.

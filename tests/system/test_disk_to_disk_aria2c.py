@@ -9,8 +9,8 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.ssh_server import SshServer, needs_sshd
 from tests.web_server import web_server
 
-from .conftest import Start
 from .moved import assert_the_line_copies
+from .program import Start
 
 FILES = 40
 

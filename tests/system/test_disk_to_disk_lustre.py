@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Server, Start
+from .program import Start
+from .tool_servers import Server
 
 LAYOUT = "stripe_count:  1 stripe_size:   1048576 pattern:       raid0 stripe_offset: -1"
 AMPLE = ["--budget", "60"]

@@ -14,7 +14,8 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.s3_server import s3_server, with_newer_rclone
 from tests.ssh_server import SshServer, needs_sshd, ssh_server, ssh_that_knows
 
-from .conftest import ADVISOR, Lab, Run, Start
+from .labs import Lab
+from .program import ADVISOR, Run, Start
 
 BUDGET = ["--budget", "20", "--seed", "1"]
 

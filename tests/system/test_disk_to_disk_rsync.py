@@ -8,8 +8,8 @@ import pytest
 from tests.plugins.tools.gridftp_lines import require
 from tests.ssh_server import SshServer, needs_sshd
 
-from .conftest import Start
 from .moved import assert_the_line_copies
+from .program import Start
 
 FILES = 40
 

@@ -15,7 +15,8 @@ import pytest
 
 from advisor.report.ndjson import schema
 
-from .conftest import Agent, Run, Start, StartAgent, wait_until
+from .conftest import Agent, StartAgent
+from .program import Run, Start, wait_until
 
 pytestmark = pytest.mark.skipif(
     shutil.which("xdd") is None, reason="xdd is absent: build it from https://github.com/bws/xdd"

@@ -11,7 +11,8 @@ import pytest
 from advisor.hosts.filesystems import filesystem_of
 from advisor.models.file_io import most_bytes
 
-from .conftest import Start, StartAgent, wait_until
+from .conftest import StartAgent
+from .program import Start, wait_until
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed"),

@@ -12,7 +12,7 @@ import pytest
 
 from advisor.store.postgres.own_server import programs
 
-from .conftest import ADVISOR, Start, own_environment, wait_until
+from .program import ADVISOR, Start, own_environment, wait_until
 
 pytestmark = [
     pytest.mark.timeout(900),

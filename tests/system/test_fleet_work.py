@@ -16,7 +16,8 @@ from tests.fleet_at_work import AtWork, described, fleet_at_work, transfer_over
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
 from tests.stages.ordinary import PACE
 
-from .conftest import Namespaces, Start, wait_until
+from .conftest import Namespaces
+from .program import Start, wait_until
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ADVISOR, MODEST, Lab, NewLab, wait_until
 from .lab_traces import Traces, host_untouched
+from .labs import MODEST, Lab, NewLab
+from .program import ADVISOR, wait_until
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.again import measured_until
 
-from .conftest import Lab, NewLab
+from .labs import Lab, NewLab
 
 pytestmark = pytest.mark.figures
 

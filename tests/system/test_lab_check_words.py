@@ -3,7 +3,8 @@
 import signal
 from pathlib import Path
 
-from .conftest import NewLab, Start, children_left, wait_until
+from .labs import NewLab
+from .program import Start, children_left, wait_until
 
 PATH = ["--rtt", "20ms", "--rate", "100Mbit", "--mtu", "1500"]
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ADVISOR, MODEST, NewLab, Start, children_left, marked, wait_until
 from .lab_traces import Traces, host_untouched
+from .labs import MODEST, NewLab, marked
+from .program import ADVISOR, Start, children_left, wait_until
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,8 @@ import pytest
 
 from tests.again import measured_until
 
-from .conftest import Lab, NewLab, labs_below, need_labs, wait_until
+from .labs import Lab, NewLab, labs_below, need_labs
+from .program import wait_until
 
 pytestmark = pytest.mark.figures
 

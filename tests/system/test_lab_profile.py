@@ -10,7 +10,8 @@ import pytest
 from advisor.store.history import Store
 from advisor.store.profiles import stored_profiles
 
-from .conftest import Start, need_labs, wait_until
+from .labs import need_labs
+from .program import Start, wait_until
 
 QUICK = [
     *("--rtts", "2ms,30ms", "--rate", "100Mbit", "--repeats", "1", "--congestion", "reno"),

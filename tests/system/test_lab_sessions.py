@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import ADVISOR, MODEST, Lab, NewLab, Run, Start, need_labs, wait_until
+from .labs import MODEST, Lab, NewLab, need_labs
+from .program import ADVISOR, Run, Start, wait_until
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ADVISOR, MODEST, children_left, own_environment, wait_until
 from .lab_traces import host_untouched
+from .labs import MODEST
+from .program import ADVISOR, children_left, own_environment, wait_until
 
 
 @pytest.fixture(autouse=True)

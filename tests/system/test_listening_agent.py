@@ -15,7 +15,8 @@ import pytest
 from advisor.agent import messages as m
 from advisor.agent.secret import new_secret, read_secret, tls_context, write_secret
 
-from .conftest import SHORT, TCP_ALONE, Agent, Namespaces, Start, StartAgent, wait_until
+from .conftest import Agent, Namespaces, StartAgent
+from .program import SHORT, TCP_ALONE, Start, wait_until
 
 
 def listening_ports(pid: int) -> set[int]:

@@ -20,7 +20,7 @@ from advisor.runtime.probe_fields import path_fields
 from advisor.store.history import Store
 from advisor.testing.samples import measured
 
-from .conftest import SHORT, TCP_ALONE, Run, Start, children_left, wait_until
+from .program import SHORT, TCP_ALONE, Run, Start, children_left, wait_until
 
 SEEDED = ["--seed", "1", "--budget", "40"]
 

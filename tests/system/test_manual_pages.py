@@ -16,7 +16,8 @@ import pytest
 from scripts.manual_nav import nav
 from tests.plugins.tools.gridftp_lines import require
 
-from .conftest import ADVISOR, Lab
+from .labs import Lab
+from .program import ADVISOR
 
 DOCS = Path(__file__).parents[2] / "docs"
 LAB_UP = "advisor lab up first --rtt 20ms --rate 200Mbit --mtu 1500"

@@ -27,9 +27,9 @@ from tests.postgres_server import SharedDatabase, shared_database, temporary_ser
 from tests.soak.ranges import Range
 from tests.soak.runs import Journal
 
-from .conftest import Run, Server, Start, wait_until
 from .moved import damage, make_files
-from .tool_servers import SendingServer, SftpServer
+from .program import Run, Start, wait_until
+from .tool_servers import SendingServer, Server, SftpServer
 
 pytestmark = pytest.mark.timeout(300)
 

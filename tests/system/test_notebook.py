@@ -14,7 +14,7 @@ from advisor.domain.problem import ProblemKind
 from advisor.domain.records import SessionRecord
 from advisor.store.history import Store
 
-from .conftest import Start, children_left, own_environment
+from .program import Start, children_left, own_environment
 
 NOTEBOOK = Path(__file__).parents[2] / "docs/notebooks/first-advice.ipynb"
 ASKED: dict[str, Any] = {"budget_s": 24, "transports": ["tcp"], "seed": 5, "size_bytes": 10**12}

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from .conftest import Run, Start
+from .program import Run, Start
 
 
 def _advise(start: Start, budget_s: int) -> Run:

@@ -13,8 +13,9 @@ from advisor.report.ndjson import schema
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run, Server, Start
 from .moved import keep_sweep, make_files, pair_here
+from .program import Run, Start
+from .tool_servers import Server
 from .transfers import AnyServer, use
 
 # Of a path on which the files below are tiny, small and medium.

@@ -16,8 +16,9 @@ from advisor.domain.records import TransferRecord
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run, Server, Start, children_left, own_environment, wait_until
 from .moved import make_files, pair_here
+from .program import Run, Start, children_left, own_environment, wait_until
+from .tool_servers import Server
 
 # Of a path on which the files below are of three classes, and the large ones come in ranges.
 PATH = ["--bandwidth", "20Mbit", "--rtt", "20ms"]

@@ -13,7 +13,7 @@ import pytest
 from advisor.agent.secret import new_secret, write_secret
 from advisor.report.ndjson import schema
 
-from .conftest import Start
+from .program import Start
 
 CELLS_OF_GRID = [
     *("--set", "streams=1,2", "--set", "buffer=auto,256KiB", "--transports", "tcp"),

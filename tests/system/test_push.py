@@ -15,7 +15,7 @@ import pytest
 import advisor
 from tests.ssh_server import SshServer, needs_sshd
 
-from .conftest import Start, children_left, wait_until
+from .program import Start, children_left, wait_until
 
 pytestmark = needs_sshd
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Agent, Namespaces, Start, StartAgent
+from .conftest import Agent, Namespaces, StartAgent
+from .program import Start
 
 pytestmark = pytest.mark.namespaces
 FAST, SLOW = "10.99.7", "10.99.8"

@@ -16,7 +16,8 @@ from advisor.agent.scratch import links_are_protected
 from advisor.report.ndjson import schema
 from tests.plugins.tools.gridftp_lines import require
 
-from .conftest import Lab, Run, Start, labs_below, marked
+from .labs import Lab, labs_below, marked
+from .program import Run, Start
 
 HOSTS = ("kraken", "mason")
 VALIDATOR = jsonschema.Draft202012Validator(schema())

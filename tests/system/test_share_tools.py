@@ -13,8 +13,8 @@ from advisor.report.ndjson import schema
 from advisor.store.history import Store
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Start
 from .moved import make_files, pair_here
+from .program import Start
 from .tool_servers import SendingServer, SftpServer
 from .transfers import use
 

@@ -10,7 +10,8 @@ import pytest
 
 from tests.namespaces import entered
 
-from .conftest import Namespaces, Start, StartAgent
+from .conftest import Namespaces, StartAgent
+from .program import Start
 
 pytestmark = pytest.mark.namespaces
 FAST, SLOW = "10.99.7", "10.99.8"

@@ -14,7 +14,8 @@ from tests.plugins.tools.gridftp_lines import require
 from tests.postgres_server import SharedDatabase
 from tests.ssh_server import SshServer, needs_sshd
 
-from .conftest import SHORT, TCP_ALONE, Start, StartAgent, children_left, wait_until
+from .conftest import StartAgent
+from .program import SHORT, TCP_ALONE, Start, children_left, wait_until
 
 pytestmark = needs_sshd
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ADVISOR, Lab
+from .labs import Lab
+from .program import ADVISOR
 
 PAGE = Path(__file__).parents[2] / "docs/start.md"
 LAB = "first"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MODEST, NewLab, children_left, own_environment, wait_until
+from .labs import MODEST, NewLab
+from .program import children_left, own_environment, wait_until
 from .terminal import ADVISOR, Terminal
 
 Open = Callable[..., Terminal]

@@ -25,8 +25,9 @@ from tests.benchmarks.disk.files import difference
 from tests.soak.ranges import Range
 from tests.soak.runs import Journal
 
-from .conftest import Run, Server, Start, wait_until
 from .moved import damage, keep_sweep, make_files, pair_here
+from .program import Run, Start, wait_until
+from .tool_servers import Server
 from .transfers import EPOCHS, MANY, MANY_BYTES, PATH, make_endless, transfer
 
 GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (3, 40_000_000)}

@@ -11,8 +11,9 @@ import pytest
 
 from tests.benchmarks.disk.files import difference
 
-from .conftest import Run, Server, Start, wait_until
 from .moved import make_files
+from .program import Run, Start, wait_until
+from .tool_servers import Server
 from .transfers import AnyServer, make_endless, transfer, use
 
 FEW = {"small": (20, 50_000), "large": (2, 9_000_000)}

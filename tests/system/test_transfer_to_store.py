@@ -10,8 +10,8 @@ import pytest
 from tests.benchmarks.disk.files import difference
 from tests.s3_server import S3Server, s3_server, with_s5cmd
 
-from .conftest import Run, Start, wait_until
 from .moved import make_files
+from .program import Run, Start, wait_until
 from .transfers import PATH
 
 FILES = {"small": (40, 20_000), "large": (3, 8_000_000)}

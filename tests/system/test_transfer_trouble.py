@@ -13,8 +13,10 @@ from tests.benchmarks.disk.files import difference
 from tests.soak.gridftp import KillableServer
 from tests.soak.runs import Journal
 
-from .conftest import Server, Start, StartAgent, wait_until
+from .conftest import StartAgent
 from .moved import make_files, pair_here
+from .program import Start, wait_until
+from .tool_servers import Server
 from .transfers import AnyServer, make_endless, transfer, until_files_arrived, until_lost
 
 GROUPS = {"tiny": (40, 20_000), "small": (10, 1_500_000), "large": (2, 20_000_000)}

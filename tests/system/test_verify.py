@@ -8,7 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Lab, Start, StartAgent
+from .conftest import StartAgent
+from .labs import Lab
+from .program import Start
 
 NAMES = ["plain", "a b", "it's", 'a"b', "a\nb", "Ünïcödé", "-rf", "*", "a\\b", "%41", "é/deep/er"]
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.again import measured_until
 
-from .conftest import Lab, NewLab, labs_below
+from .labs import Lab, NewLab, labs_below
 
 # Hears numbered datagrams until its input has ended and then half a second passes without one:
 # [[number, length, seconds], …]

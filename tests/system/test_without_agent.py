@@ -14,7 +14,7 @@ from tests.s3_server import s3_server, with_newer_rclone, with_s5cmd
 from tests.ssh_server import SshServer, needs_sshd, several_names, ssh_server, ssh_that_knows
 from tests.xrootd_server import xrootd_server
 
-from .conftest import Run, Start, wait_until
+from .program import Run, Start, wait_until
 
 pytestmark = needs_sshd
 BUDGET = ("--budget", "14", "--seed", "1")

@@ -5,9 +5,9 @@ from typing import Final, TypeAlias
 
 from tests.soak.gridftp import KillableServer
 
-from .conftest import Run, Server, Start
 from .moved import make_files
-from .tool_servers import SendingServer, SftpServer
+from .program import Run, Start
+from .tool_servers import SendingServer, Server, SftpServer
 
 # Of a path on which a piece is short, so that there are many of them.
 PATH: Final = ["--bandwidth", "1Gbit", "--rtt", "20ms"]
