@@ -41,6 +41,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--named", action="store_true", help="also those with a name, first")
     parser.add_argument("--only", help="the keys of some of these paths, as in rare,r12 [all]")
     parser.add_argument("--most-rate", type=float, default=MOST_BPS, help="in bit/s [3e9]")
+    parser.add_argument(
+        "--abreast", type=int, default=ABREAST, help=f"slow paths at a time at most [{ABREAST}]"
+    )
     parser.add_argument("--before", type=Path, help="a checkout of another version, with .venv")
     parser.add_argument("--fresh", action="store_true", help="forget the results that are there")
     parser.add_argument("--document", action="store_true", help="write the page; do not measure")
@@ -67,7 +70,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
                 say(f"  ({path.case.key}) left out for now: {trouble}")
 
         for some in batched(paths):
-            run_abreast([partial(work, path) for path in some], ABREAST)
+            run_abreast([partial(work, path) for path in some], options.abreast)
 
 
 def batched(paths: Sequence[TruthPath]) -> Iterator[list[TruthPath]]:
