@@ -235,11 +235,12 @@ class Ranking(msgspec.Struct, frozen=True):
         errors of predictions count. Others say what the probes show: similar settings are wrong in
         the same way, and their order is what was measured.
         """
-        ratio = self.comparison.ratio(index, to)
         if any(self.candidates[one].role.startswith("default") for one in (index, to)):
             share = self._share_possible(index) / self._share_possible(to)
             ratio = scaled(self.comparison.next_ratio(index, to), share)
             ratio = widened(ratio, math.hypot(self.errors[index], self.errors[to]))
+        else:
+            ratio = self.comparison.ratio(index, to)
         return bounded_ratio(ratio, self.ceiling, self.comparison.mean(to))
 
     def _share_possible(self, index: int) -> float:

@@ -18,8 +18,8 @@ ABOUT_ALL: Final = 0.9
 """From this fraction of a rate on, whatever has it counts as saturated."""
 
 NINE_OF_TEN: Final = 1.645
-"""Standard deviations on either side that hold nine tenths of a normal distribution: all intervals
-of advice have this width."""
+"""Standard deviations on either side that hold nine tenths of a normal distribution, the share
+that all intervals of advice are for."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):

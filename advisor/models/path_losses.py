@@ -160,8 +160,6 @@ def _posterior(met: Sequence[LossesSeen]) -> list[float]:
 
 def _log_poisson(count: int, expected: float) -> float:
     """The logarithm of its probability, less a constant of `count`."""
-    if not count:
-        return -expected
     return count * math.log(max(_LEAST_PROBABILITY, expected)) - expected
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from advisor.lab.state import MARK
 
-from .program import ADVISOR, own_environment
+from .program import ADVISOR, own_environment, processes_with
 
 MODEST = ["--rate", "200Mbit", "--rtt", "20ms", "--mtu", "1500"]
 
@@ -98,16 +98,8 @@ class Lab:
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Process ids and command lines of what has this in its environment."""
-    entry = f"{MARK}={mark}".encode()
-    found = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError):
-                if entry in (folder / "environ").read_bytes().split(b"\0"):
-                    line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    found[int(folder.name)] = line
-    return found
+    """Process ids and command lines of what belongs to the lab with this mark."""
+    return processes_with(MARK, mark)
 
 
 @functools.cache
@@ -128,7 +120,6 @@ def need_labs() -> None:
 
 
 NewLab = Callable[..., Lab]
-
 _numbers = itertools.count()
 
 

@@ -102,17 +102,22 @@ class Run:
 Start = Callable[..., Run]
 
 
+def processes_with(variable: str, value: str) -> dict[int, str]:
+    """Process ids and command lines of what has this in its environment."""
+    entry = f"{variable}={value}".encode()
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry in (folder / "environ").read_bytes().split(b"\0"):
+                    line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found[int(folder.name)] = line
+    return found
+
+
 def children_left(home: Path) -> list[str]:
     """Command lines of what still runs with this test's data folder in its environment."""
-    mark = f"ADVISOR_RUNTIME_DIR={home}/advisor".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    line = (entry / "cmdline").read_bytes()
-                    found.append(line.replace(b"\0", b" ").decode())
-    return found
+    return list(processes_with("ADVISOR_RUNTIME_DIR", f"{home}/advisor").values())
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 30, every_s: float = 0.05) -> bool:
