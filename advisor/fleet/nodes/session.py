@@ -18,7 +18,6 @@ import msgspec
 from advisor.agent.peer_errors import PeerError
 from advisor.agent.target_messages import TargetClaimed
 from advisor.domain import events as ev
-from advisor.domain.names import names_in_short
 from advisor.domain.nodes import NodePair
 from advisor.domain.plan import ClassProgress
 from advisor.domain.problem import ProblemKind
@@ -27,12 +26,12 @@ from advisor.domain.transfers import Levels
 from advisor.fleet.nodes.crew import Crew, CrewOptions, guarded
 from advisor.fleet.nodes.member import DEFAULT_NODE_COMMAND, Member
 from advisor.fleet.nodes.queue import LotQueue
+from advisor.fleet.nodes.rereading import reread
 from advisor.models.leases import Leases, lots_of
 from advisor.models.slicing import FileEntry, Part
 from advisor.models.time_left import LOOKED_AT, time_left
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.runtime.request import TransferRequest
 from advisor.runtime.stop import unless_stopped
 from advisor.store.errors import StoreError
@@ -57,7 +56,6 @@ from advisor.transfer.tuned.verified import verified
 _SAMPLED: Final = 100
 _CLAIM_LOOK_S: Final = 5.0
 _REPORT_S: Final = 1.0
-_NAMED: Final = 100
 
 
 class NodesOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +173,7 @@ class _NodesSession(TransferSession):
         elapsed_s = (crew.over_s or self.clock()) - (self._ready_s or began_s)
         outcome = outcome_of(state, elapsed_s, attempt.failure, is_over=attempt.is_over)
         if outcome.has_all_files:
-            return await self._reread(crew, route, state, outcome)
+            return await reread(self, crew, route, state, outcome)
         return outcome
 
     async def _move_again(self, route: Route, state: TransferState) -> TransferOutcome:
@@ -326,63 +324,6 @@ class _NodesSession(TransferSession):
 
     def _tell_nodes(self, members: Sequence[Member]) -> None:
         self.events.emit(ev.NodesMoving, nodes=[one.progress for one in members])
-
-    async def _reread(
-        self, crew: Crew, route: Route, state: TransferState, outcome: TransferOutcome
-    ) -> TransferOutcome:
-        """The outcome after what one agent has to see of what others have proven.
-
-        It looks at the size of every file, which a node that was lost may have truncated; it reads
-        what such a node had, and what an agent without its key has proven.
-        """
-        [group] = state.groups
-        proofs, files = self.delivery.proofs, {file.name: file for file in group.files}
-        noted = (await state.journal.read(group.files)).parts
-        try:
-            sizes = await self.far_end.link.sizes([route.places.target_of(name) for name in files])
-            wrong = {
-                file.name
-                for file, size in zip(files.values(), sizes, strict=True)
-                if size != file.size_bytes
-            }
-            looked_at = (crew.suspects | crew.of_other_agents) - wrong
-            if proofs.algorithm is None:
-                looked_at = set()
-            some = [one for one in noted if one.part.file.name in looked_at]
-            if some:
-                words = names_in_short(sorted(looked_at))
-                self.events.notice(f"Reads again what other agents have proven: {words}.")
-                same = await proofs.confirm(
-                    self.far_end.link, [one.part for one in some], [one.digest for one in some]
-                )
-                wrong |= {
-                    one.part.file.name
-                    for one, is_same in zip(some, same, strict=True)
-                    if not is_same
-                }
-        except PeerError as error:
-            return msgspec.structs.replace(
-                outcome,
-                complete=False,
-                has_all_files=False,
-                message=f"all files are there, but not all of them were read again: {error}; "
-                f"{state.remedy}",
-                exit_code=EXIT_FAILED,
-            )
-        if not wrong:
-            return outcome
-        proofs.forget(sorted(wrong))
-        await state.journal.begin(one for one in noted if one.part.file.name not in wrong)
-        return msgspec.structs.replace(
-            outcome,
-            complete=False,
-            has_all_files=False,
-            message=f"{names_in_short(sorted(wrong))} changed at the destination after a node had "
-            f"proven it; {state.remedy}",
-            missing=[f"{name}: it differs at the destination" for name in sorted(wrong)[:_NAMED]],
-            missing_files=len(wrong),
-            exit_code=EXIT_FAILED,
-        )
 
     async def _end(self, outcome: TransferOutcome, state: TransferState) -> int:
         if self._is_queued:
