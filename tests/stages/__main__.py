@@ -34,13 +34,15 @@ _SCREENS = ["--dist=loadfile", "tests/tui"]
 # Among the folders below, what reads and writes text and computes, the same for every account.
 _TEXT_AND_NUMBERS = (
     "unit/agent/test_messages",
+    "unit/cli/share/test_share",
+    "unit/cli/share/test_share_asking",
+    "unit/cli/share/test_share_models",
     "unit/cli/test_backtest",
     "unit/cli/test_completion",
     "unit/cli/test_config",
     "unit/cli/test_help",
     "unit/cli/test_import_hygiene",
     "unit/cli/test_profile",
-    "unit/cli/test_share",
     "unit/cli/test_usage",
     "unit/runtime/test_executor",
     "unit/store/test_digests",

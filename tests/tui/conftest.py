@@ -9,6 +9,9 @@ from advisor.store.history import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
 
+from . import shared
+from .shares_screen import know
+
 NewApp = Callable[..., AdvisorApp]
 
 
@@ -34,3 +37,15 @@ def new_app(store: Store) -> NewApp:
         return AdvisorApp(store, draft or Draft(), **options)  # type: ignore[arg-type]  # any of them
 
     return make
+
+
+@pytest.fixture
+def five(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five destinations, with the same plan whatever is asked."""
+    shared.know_by_name(monkeypatch, shared.NAMES)
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two destinations, with real models."""
+    know(monkeypatch)

@@ -22,7 +22,7 @@ from advisor.tui.home import HomeScreen
 from .conftest import NewApp
 from .driving import settle
 from .stored_sessions import keep, keep_three, opened, state_of
-from .test_advice import wrong
+from .test_advice_saving import wrong
 from .test_comparison import PAIR, SIZES, an_advice, notices, shown, some_events, text_of
 
 

@@ -88,9 +88,8 @@ class TransferFormScreen(MoveForm):
                 yield FieldGroup("Limits on hosts and network", *limit_fields(self.draft))
 
     def _what_and_where(self) -> Iterable[Widget]:
-        draft = self.draft
         yield self.data_field("All files in this folder and below it are moved.")
-        yield DestinationField(draft, self.advisor.history)
+        yield DestinationField(self.draft, self.advisor.history)
         yield self.field(
             "Goes to",
             "to",
@@ -115,7 +114,12 @@ class TransferFormScreen(MoveForm):
             f"{', or '.join(server_forms(movers()))}. Your site's documentation names it; without "
             "it, the one on the host above is tried.",
         )
-        yield Collapsible(
+        yield self._reach()
+        yield self._over_nodes()
+
+    def _reach(self) -> Collapsible:
+        draft = self.draft
+        return Collapsible(
             Tick(
                 "Bring the agent along over ssh",
                 draft.pushes,
@@ -130,7 +134,8 @@ class TransferFormScreen(MoveForm):
             ),
         )
 
-        yield Collapsible(
+    def _over_nodes(self) -> Collapsible:
+        return Collapsible(
             self.field(
                 "Nodes",
                 "via",
@@ -148,7 +153,7 @@ class TransferFormScreen(MoveForm):
                 "of a login by ssh.",
             ),
             title="Over several nodes",
-            collapsed=not draft.via,
+            collapsed=not self.draft.via,
         )
 
     def _tuning(self) -> Iterable[Widget]:
