@@ -142,6 +142,33 @@ NAMED: Final = (
         *("--tcp-buffer", "256KiB"),
     ),
     _named("moon", "1 Gbit/s, 366 ms", 0.366),
+    _named(
+        *("bursts", "300 Mbit/s, 50 ms, loss of 3e-4, five packets in a row", 0.05),
+        *("--burst", "5"),
+        mbps=300,
+        mtu=1500,
+        loss=3e-4,
+    ),
+    _named(
+        *("jitter", "200 Mbit/s, 30 ms, jitter of 3 ms", 0.03),
+        *("--jitter", "3ms"),
+        mbps=200,
+        mtu=1500,
+    ),
+    _named(
+        *("reordering", "200 Mbit/s, 30 ms, jitter of 0.2 ms that reorders", 0.03),
+        *("--jitter", "0.2ms", "--reordering"),
+        mbps=200,
+        mtu=1500,
+    ),
+    _named(
+        *("bursts-bbr", "300 Mbit/s, 100 ms, loss of 1e-3, five packets in a row, bbr", 0.1),
+        *("--burst", "5"),
+        mbps=300,
+        mtu=1500,
+        loss=1e-3,
+        congestion="bbr",
+    ),
 )
 """Paths of known difficulty; some of them no other benchmark has."""
 
