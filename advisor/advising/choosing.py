@@ -2,6 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
 
 from advisor.advising.contenders import (
     Candidate,
@@ -9,6 +12,7 @@ from advisor.advising.contenders import (
     Ranking,
     candidates_of,
     contenders,
+    cost,
     named,
     rank_contenders,
 )
@@ -25,6 +29,10 @@ from advisor.models.comparison import MEMORY_TO_MEMORY, SAME_FILES, SLICE_SPREAD
 from advisor.models.path_losses import loss_error
 from advisor.runtime.request import AdviceRequest
 from advisor.traits import flow_names
+
+_RARE_LOSSES: Final = 0.05
+"""The relative error of a rate from which on it may be far lower in the long run: losses that the
+probes were too short to show hold few streams back more than many."""
 
 
 def standing_of(
@@ -65,7 +73,7 @@ def ranking_of(
     chosen = standing.chosen
     if chosen is None:
         return None
-    return rank_contenders(
+    ranking = rank_contenders(
         _with(chosen, met, compared),
         spaces,
         chosen=chosen.key,
@@ -79,6 +87,24 @@ def ranking_of(
         ),
         errors=_loss_errors(probes, compared),
     )
+    return _default_for_a_small_gain(ranking, spaces) if ranking else None
+
+
+def _default_for_a_small_gain(ranking: Ranking, spaces: Mapping[str, Space]) -> Ranking:
+    """The ranking, with the default chosen where it costs less and the gain is small and uncertain.
+
+    Probes of a few seconds differ by some percent, so one of several settings is often ahead of the
+    default by chance. Not where rare losses may hold the default back.
+    """
+    gain, default = ranking.gain, ranking.default
+    if gain is None or default is None:
+        return ranking
+    is_small = 1 <= gain.value <= 1 + ranking.comparison.same.perhaps and gain.interval[0] <= 1
+    is_known = ranking.errors[default] < _RARE_LOSSES
+    chosen, instead = (ranking.candidates[one] for one in (ranking.chosen, default))
+    if is_small and is_known and cost(instead, spaces) < cost(chosen, spaces):
+        return msgspec.structs.replace(ranking, chosen=default)
+    return ranking
 
 
 def _loss_errors(
