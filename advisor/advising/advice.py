@@ -190,7 +190,7 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
         if index != chosen:
             reasons.append(_against(ranking, index))
     if ranking.candidates[chosen].role == "default":
-        reasons.insert(0, "the default is as good as anything measured: tuning does not help here")
+        reasons.insert(0, "no setting gains much over the default: tuning does not help here")
     elif gain and gain.interval[0] <= 1:
         reasons.append("the gain over the default is not certain: its interval reaches 1")
     spread = processes_words(advised.subject, advised.setting, inputs.probes)
