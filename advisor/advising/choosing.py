@@ -99,10 +99,11 @@ def _default_for_a_small_gain(ranking: Ranking, spaces: Mapping[str, Space]) -> 
     gain, default = ranking.gain, ranking.default
     if gain is None or default is None:
         return ranking
-    is_small = 1 <= gain.value <= 1 + ranking.comparison.same.perhaps and gain.interval[0] <= 1
+    is_small = 1 <= gain.value <= 1 + ranking.comparison.same.perhaps
+    is_uncertain = gain.interval[0] <= 1
     is_known = ranking.errors[default] < _RARE_LOSSES
     chosen, instead = (ranking.candidates[one] for one in (ranking.chosen, default))
-    if is_small and is_known and cost(instead, spaces) < cost(chosen, spaces):
+    if is_small and is_uncertain and is_known and cost(instead, spaces) < cost(chosen, spaces):
         return msgspec.structs.replace(ranking, chosen=default)
     return ranking
 
