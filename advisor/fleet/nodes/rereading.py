@@ -1,7 +1,6 @@
 """Checks, when all pieces have arrived, what one agent has to see of what others have proven."""
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
@@ -10,11 +9,9 @@ from advisor.domain.names import names_in_short
 from advisor.fleet.nodes.crew import Crew
 from advisor.runtime.exit_codes import EXIT_FAILED
 from advisor.transfer.engine.journal import NotedPart
-from advisor.transfer.engine.outcome import TransferOutcome, TransferState
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState, with_differing
 from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import TransferSession
-
-_NAMED: Final = 100
 
 
 async def reread(
@@ -30,23 +27,23 @@ async def reread(
     try:
         wrong = await _differing(session, crew, route, state, noted)
     except PeerError as error:
-        return _incomplete(
+        return msgspec.structs.replace(
             outcome,
-            f"all files are there, but not all of them were read again: {error}; {state.remedy}",
+            complete=False,
+            has_all_files=False,
+            message=f"all files are there, but not all of them were read again: {error}; "
+            f"{state.remedy}",
+            exit_code=EXIT_FAILED,
         )
     if not wrong:
         return outcome
     session.delivery.proofs.forget(wrong)
     await state.journal.begin(one for one in noted if one.part.file.name not in wrong)
-    failed = _incomplete(
+    return with_differing(
         outcome,
+        wrong,
         f"{names_in_short(wrong)} changed at the destination after a node had proven it; "
         f"{state.remedy}",
-    )
-    return msgspec.structs.replace(
-        failed,
-        missing=[f"{name}: it differs at the destination" for name in wrong[:_NAMED]],
-        missing_files=len(wrong),
     )
 
 
@@ -77,9 +74,3 @@ async def _differing(
         same = await proofs.confirm(link, parts, digests)
         wrong |= {part.file.name for part, is_same in zip(parts, same, strict=True) if not is_same}
     return sorted(wrong)
-
-
-def _incomplete(outcome: TransferOutcome, message: str) -> TransferOutcome:
-    return msgspec.structs.replace(
-        outcome, complete=False, has_all_files=False, message=message, exit_code=EXIT_FAILED
-    )

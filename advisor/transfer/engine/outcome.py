@@ -1,6 +1,6 @@
 """The state of a transfer, and its outcome: what has arrived, and what has not."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -153,6 +153,24 @@ def after_completion(
         outcome,
         message=f"{outcome.message}; {proof}",
         receipt=str(completion.receipt) if completion.receipt else None,
+    )
+
+
+def with_differing(
+    outcome: TransferOutcome, names: Collection[str], message: str
+) -> TransferOutcome:
+    """The outcome of a transfer after which these files differ at the destination.
+
+    They have not arrived, so the target is not completed, and no receipt is signed.
+    """
+    return msgspec.structs.replace(
+        outcome,
+        complete=False,
+        has_all_files=False,
+        message=message,
+        missing=[f"{name}: it differs at the destination" for name in sorted(names)[:_NAMED]],
+        missing_files=len(names),
+        exit_code=EXIT_FAILED,
     )
 
 

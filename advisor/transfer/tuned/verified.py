@@ -11,16 +11,15 @@ from advisor.agent.client import AgentLink
 from advisor.domain import events as ev
 from advisor.domain.plan import ClassProgress
 from advisor.models.slicing import FileEntry, Part
-from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED
+from advisor.runtime.exit_codes import EXIT_INTERRUPTED
 from advisor.transfer.engine.journal import NotedPart
-from advisor.transfer.engine.outcome import TransferOutcome, TransferState
+from advisor.transfer.engine.outcome import TransferOutcome, TransferState, with_differing
 from advisor.transfer.engine.proof import Proofs
 from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.verifying import CopyComparison, CopyProgress, compare
 
 _TELL_EVERY_S: Final = 1.0
-_NAMED: Final = 100
 
 
 class _Verifying:
@@ -123,14 +122,11 @@ def _not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Trans
     """The outcome of a transfer whose files still differ after they were moved twice."""
     number = len(differing)
     words = "file differs" if number == 1 else "files differ"
-    return msgspec.structs.replace(
+    return with_differing(
         outcome,
-        complete=False,
-        message=f"{number} {words} from the source though moved twice: check the disks and the "
-        "memory of both hosts; the same command moves what differs again",
-        missing=[f"{name}: it differs at the destination" for name in sorted(differing)[:_NAMED]],
-        missing_files=number,
-        exit_code=EXIT_FAILED,
+        differing,
+        f"{number} {words} from the source though moved twice: check the disks and the memory of "
+        "both hosts; the same command moves what differs again",
     )
 
 
