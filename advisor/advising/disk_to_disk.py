@@ -65,8 +65,8 @@ _ALONE_SHARE: Final = 0.3
 
 _MEMORY_TIMES: Final = 1.2
 _MEMORY_SHARE: Final = 0.35
-"""Measuring the tool from memory to memory has this multiple of its time held back, unless
-that is more than this fraction of what is left for the closing comparison."""
+"""For measuring the tool from memory to memory at most this fraction of the time for the closing
+comparison is held back, and nothing where that is not this multiple of what it takes."""
 
 _NO_AGENT: Final = "no agent runs at the destination"
 _MOST_SHARE: Final = 0.5
@@ -169,7 +169,10 @@ class DiskToDisk:
         memory: MemoryProber | None,
         absent: dict[str, str],
     ) -> None:
-        """`absent`: see `Composition`; more may turn out not to be measurable."""
+        """`absent`: see `Composition`; more may turn out not to be measurable.
+
+        `held_back_s`: what the closing comparison leaves for `measure_tool_in_memory`.
+        """
         self._context = context
         self._disks = disks
         self._memory = memory
@@ -177,6 +180,11 @@ class DiskToDisk:
         self._until_left_s = (1 - _ALONE_SHARE) * context.budget.left_s
         self.stage = stage
         self.prober = prober
+        self.held_back_s = 0.0
+        prober.expect_by(
+            lambda settings: _expected(context, settings),
+            lambda: context.budget.left_s - self.held_back_s,
+        )
 
     @classmethod
     async def prepared(cls, context: Context) -> "DiskToDisk":
@@ -213,9 +221,6 @@ class DiskToDisk:
         disks = _disks(context, here, there, absent, both_modes=_has_modes(stage.space(context)))
         memory = _memory(context, stage.tool, absent)
         _tell_plan(context, prober, here, there, disks)
-        prober.expect_by(
-            lambda settings: _expected(context, settings), lambda: context.budget.left_s
-        )
         context.runner.use(stage.subject, prober)
         return cls(context, stage, prober, disks, memory, absent)
 
@@ -254,17 +259,11 @@ class DiskToDisk:
         except FileIoError as error:
             _leave_out(self._context, self.absent, name, str(error))
 
-    @property
-    def held_back_s(self) -> float:
-        """What the closing comparison leaves for `measure_tool_in_memory`: of little time, none."""
-        wanted_s = _MEMORY_TIMES * self._memory.next_probe_s() if self._memory else 0.0
-        return wanted_s if wanted_s < _MEMORY_SHARE * self._context.budget.left_s else 0.0
-
     async def measure_tool_in_memory(self, setting: Setting) -> None:
         """Measure the tool's own ceiling at the advised setting. Raises Stopped, PeerLost."""
         if self._memory:
-            least_s = self._memory.next_probe_s()
             settings = [tool_setting(setting)]
+            least_s = self._memory.least_s
             await self._measure_all(TOOL_IN_MEMORY, TOOL_IN_MEMORY, settings, least_s)
 
     async def _measure_all(
@@ -289,9 +288,14 @@ class DiskToDisk:
                 await context.record(await context.measure(subject, setting, purpose))
             stage_end.reason = "measured"
 
-    def lengthen(self) -> None:
+    def prepare_closing(self) -> None:
         """From now on use longer slices, so that the closing comparison is more precise."""
         self.prober.stretch = STRETCH
+        if self._memory:
+            usual_s = self._memory.next_probe_s()
+            most_s = _MEMORY_SHARE * self._context.budget.left_s
+            if most_s > _MEMORY_TIMES * usual_s:
+                self.held_back_s = min(most_s, usual_s + self.prober.overrun_s)
 
     async def close(self) -> None:
         """Move the kept files to their place, and remove everything else. Reports failures."""
@@ -366,7 +370,7 @@ def _memory(context: Context, tool: TransferTool, absent: dict[str, str]) -> Mem
     if not traits.tool_traits(tool.name).memory_to_memory:
         absent[TOOL_IN_MEMORY] = f"{tool.name} moves only files"
         return None
-    prober = MemoryProber(tool, context.request, context.path)
+    prober = MemoryProber(tool, context.request, context.path, lambda: context.budget.left_s)
     context.runner.use(TOOL_IN_MEMORY, prober)
     return prober
 

@@ -147,7 +147,7 @@ class _OneConnection(AdviceSession):
                 await disks.measure_subsystems()
                 await measure_baselines(context, stages)
                 await search_all(context, stages)
-                disks.lengthen()
+                disks.prepare_closing()
                 await confirm(context, past, spaces, disks.held_back_s)
                 if ranking := self._ranking(context, past, spaces):
                     await disks.measure_tool_in_memory(ranking.candidates[ranking.chosen].setting)

@@ -6,6 +6,7 @@ use of them costs, and whether it limits what disks and network would give.
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,10 @@ busy to its end."""
 _START_SHARE: Final = 0.5
 """The part of the time for data that is added for a start that takes longer than usual."""
 
+_LEAST_SHARE: Final = 0.5
+"""Where less time is left than usual, a probe is made in this fraction of it or more: only its
+steady part counts, and that is shorter then."""
+
 
 class MemoryProber:
     """Runs the tool at a setting with zeros that are dropped at the destination.
@@ -37,16 +42,29 @@ class MemoryProber:
     There are as many pieces as the setting moves files at a time. No file is read or written.
     """
 
-    def __init__(self, tool: TransferTool, request: AdviceRequest, path: PathFacts) -> None:
+    def __init__(
+        self,
+        tool: TransferTool,
+        request: AdviceRequest,
+        path: PathFacts,
+        left_s: Callable[[], float],
+    ) -> None:
+        """`left_s`: how much time the session has left."""
         self._tool = tool
         self._request = request
         self._path = path
         self._length = transfer_length(path.rtt_s)
+        self._left_s = left_s
         self.expected_bps = path.capacity_bps or 1e9
 
     def next_probe_s(self, setting: Setting | None = None) -> float:
         """The time that one more probe takes, in seconds."""
         return self._length.usual_s + _START_SHARE * self._length.data_s
+
+    @property
+    def least_s(self) -> float:
+        """The shortest time in which a probe is worth making, in seconds."""
+        return _LEAST_SHARE * self.next_probe_s()
 
     def waits_there(self, setting: Setting) -> bool:
         """Whether the tool has a step at the destination."""
@@ -83,7 +101,7 @@ class MemoryProber:
                     self._tool.reader(),
                     Path(order.list_file),
                     order.total_bytes,
-                    ceiling_s=self.next_probe_s(),
+                    ceiling_s=max(self.least_s, min(self.next_probe_s(), self._left_s())),
                     sample_every_s=self._length.sample_every_s,
                     seen=watcher.interval,
                 )

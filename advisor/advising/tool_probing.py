@@ -163,6 +163,11 @@ class ToolProber:
         return max(self._length.usual_s * self.stretch, self._last_s) + self._around_s
 
     @property
+    def overrun_s(self) -> float:
+        """How much longer than usual a slice may take, in seconds."""
+        return self._ceiling_s - self._length.usual_s * self.stretch
+
+    @property
     def can_move_all(self) -> bool:
         """Whether a probe may move the whole dataset, and leave nothing of it."""
         fits = self._total_bytes <= self.whole_bytes
