@@ -36,7 +36,9 @@ _OVERFLOW: Final = 0.02
 """The fraction of the windows that is lost at once where slow start overfills the queue."""
 
 _AT_ONCE: Final = 3
-"""Losses for each stream that random ones seldom reach within one window."""
+_AT_ONCE_STARTING: Final = 2
+"""Losses for each stream that random ones seldom reach within one window; in slow start fewer, as
+its bursts overfill a shallow queue by a few."""
 
 _RECOVERY_ROUND_TRIPS: Final = 8
 _RECOVERY_S: Final = 0.3
@@ -89,6 +91,28 @@ _Counts = tuple[int, int]
 def answers(congestion: str) -> bool:
     """Whether it is known what this congestion control makes of losses."""
     return congestion in _CONTROLS
+
+
+class _Queue(msgspec.Struct, frozen=True):
+    """What the RTTs of a probe show of the queue; both are 0 where none was reported."""
+
+    least_s: float
+    most_s: float
+
+    @staticmethod
+    def seen_in(states: Sequence[_Seen]) -> "_Queue":
+        rtts_s = [report.rtt_s for report, _ in states if report.rtt_s]
+        return _Queue(min(rtts_s, default=0.0), max(rtts_s, default=0.0))
+
+    @property
+    def is_seen(self) -> bool:
+        return self.most_s > (1 + RISE) * self.least_s
+
+    def is_full(self, earlier: SenderReport, report: SenderReport) -> bool:
+        """Whether it was full in between: the RTT falls at once after a cut, so the one before
+        it counts as well."""
+        not_full_s = self.least_s + _NOT_FULL * (self.most_s - self.least_s)
+        return self.is_seen and max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
 
 
 class LongRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,28 +222,40 @@ def _counted(
 ) -> tuple[_Counts, _Counts]:
     """Cuts that did not come from a full queue, with the segments sent in that time; and both of
     the time in which a queue may have been full. Overflow of slow start counts in neither."""
-    rtts_s = [r.rtt_s for r, _ in states if r.rtt_s]
-    # The RTT falls at once after a cut: the one before it shows whether the queue was full.
-    not_full_s = min(rtts_s) + _NOT_FULL * (max(rtts_s) - min(rtts_s)) if rtts_s else 0.0
-    has_queue = bool(rtts_s) and max(rtts_s) > (1 + RISE) * min(rtts_s)
+    queue = _Queue.seen_in(states)
+    overflows = _overflows(states, rtt_s, queue)
     counted, full = (0, 0), (0, 0)
-    is_first, repaired_s = True, 0.0
+    for (earlier, before), (report, now) in itertools.pairwise(states):
+        if any(begin_s < report.t_s <= end_s for begin_s, end_s in overflows):
+            continue
+        is_starting = before.starting > 0 and not (overflows and overflows[0][1] < report.t_s)
+        if queue.is_seen:
+            may_be_full = queue.is_full(earlier, report)
+        else:
+            # Before the loss: behind the hole that it leaves, nothing is delivered.
+            is_high = rate_at(earlier.t_s - rtt_s) >= _BELOW * highest_bps
+            may_be_full = is_high and not is_starting
+        if may_be_full:
+            full = _sum(full, _since(before, now))
+        else:
+            counted = _sum(counted, _since(before, now))
+    return counted, full
+
+
+def _overflows(states: Sequence[_Seen], rtt_s: float, queue: _Queue) -> list[tuple[float, float]]:
+    """The times from when the streams themselves overfilled the queue until that is repaired.
+
+    What was lost is reported within a round trip. Where a report ends within that, it has the first
+    cuts, and the next one has most of the losses: both are of the same overflow.
+    """
+    overflows: list[tuple[float, float]] = []
+    repair_s = max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
     for (earlier, before), (report, now) in itertools.pairwise(states):
         lost = (report.retransmits or 0) - (earlier.retransmits or 0)
-        is_starting = is_first and before.starting > 0
-        is_full = max(earlier.rtt_s or 0.0, report.rtt_s or 0.0) >= not_full_s
-        if _is_overflow(before, now, lost, is_starting, has_queue and is_full):
-            is_first = False
-            repaired_s = report.t_s + max(_RECOVERY_S, _RECOVERY_ROUND_TRIPS * rtt_s)
-        if report.t_s <= repaired_s:
-            continue
-        # Before the loss: behind the hole that it leaves, nothing is delivered.
-        is_below = rate_at(earlier.t_s - rtt_s) < _BELOW * highest_bps
-        if is_starting or (is_below if not has_queue else not is_full):
-            counted = _sum(counted, _since(before, now))
-        else:
-            full = _sum(full, _since(before, now))
-    return counted, full
+        is_starting = not overflows and before.starting > 0
+        if _is_overflow(before, now, lost, is_starting, queue.is_full(earlier, report)):
+            overflows.append((earlier.t_s - rtt_s, report.t_s + repair_s))
+    return overflows
 
 
 def _sum(one: _Counts, other: _Counts) -> _Counts:
@@ -238,7 +274,8 @@ def _is_overflow(
 
     Much is then lost at once; in slow start more than once a stream, or by most streams of many.
     """
-    if lost >= _AT_ONCE and lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
+    at_once = _AT_ONCE_STARTING if is_starting else _AT_ONCE
+    if lost >= at_once and lost * now.segment_bytes > _OVERFLOW * before.window_bytes:
         return True
     cuts, _ = _since(before, now)
     by_most = has_full_queue and cuts >= max(_AT_ONCE, now.streams / 2)

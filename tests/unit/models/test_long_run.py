@@ -200,6 +200,79 @@ def test_a_start_that_loses_much_at_once_has_filled_the_queue(lost: int, cuts: i
     assert (losses.all_cuts, losses.cuts) == (1, cuts)
 
 
+@pytest.mark.parametrize(("earlier_s", "cuts"), [(0.05, 0), (0.25, 6)])
+def test_the_first_cuts_of_an_overflow_may_be_in_the_report_before(
+    earlier_s: float, cuts: int
+) -> None:
+    """On a lab path, 25 streams had 6 cuts and 6 losses in one report, 19 and 500 in the next one.
+    What was lost more than a round trip before is not part of that."""
+    state = transfer("reno", 25, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    courses = [(0.0, 0, 0, 0, 25), (0.1, 0, 0, 1000, 25), (0.2, 6, 6, 2000, 19)]
+    courses += [(0.2 + earlier_s, 6, 6, 3000, 19), (0.3 + earlier_s, 25, 506, 3500, 14)]
+    courses += [(0.4 + earlier_s, 25, 506, 4000, 14)]
+    reports = [
+        SenderReport(
+            t_s=t_s,
+            retransmits=lost,
+            rtt_s=0.1 if t_s <= 0.2 else 0.11,
+            state=msgspec.structs.replace(_with(state, all_cuts, sent), starting=starting),
+        )
+        for t_s, all_cuts, lost, sent, starting in courses
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
+    assert losses is not None
+    assert (losses.all_cuts, losses.cuts, losses.full_cuts) == (25, cuts, 0)
+
+
+@pytest.mark.parametrize(("window", "lost", "cuts"), [(49, 1, 1), (49, 2, 0), (1000, 2, 1)])
+def test_two_of_few_lost_in_slow_start_are_a_burst_that_met_a_shallow_queue(
+    window: int, lost: int, cuts: int
+) -> None:
+    """The RTT shows no queue that was full for less than a round trip."""
+    state = transfer("reno", 2, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    courses = [(0, 0, 0, 2), (1, lost, 70, 1), (1, lost, 170, 1)]
+    reports = [
+        SenderReport(
+            t_s=0.1 * number,
+            retransmits=all_lost,
+            rtt_s=0.1,
+            state=msgspec.structs.replace(
+                state,
+                cuts=all_cuts,
+                sent_segments=sent,
+                window_bytes=window * SEGMENT_BYTES,
+                starting=starting,
+            ),
+        )
+        for number, (all_cuts, all_lost, sent, starting) in enumerate(courses)
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
+    assert losses is not None
+    assert (losses.all_cuts, losses.cuts) == (1, cuts)
+
+
+def test_a_cut_in_slow_start_over_a_full_queue_may_be_of_the_queue() -> None:
+    """As where the first report comes when slow start is over: the RTT was highest then."""
+    state = transfer("reno", 3, 0.1, 0.0, 1)[0][1].state
+    assert state is not None
+    courses = [(0.12, 2, 0, 1), (0.1, 3, 600, 0), (0.1, 3, 1400, 0), (0.12, 3, 2300, 0)]
+    reports = [
+        SenderReport(
+            t_s=0.1 * number,
+            retransmits=all_cuts,
+            rtt_s=rtt_s,
+            state=msgspec.structs.replace(_with(state, all_cuts, sent), starting=starting),
+        )
+        for number, (rtt_s, all_cuts, sent, starting) in enumerate(courses)
+    ]
+    losses = losses_seen(reports, lambda _: 1e9, 0.1, 0.0, 1e9)
+    assert losses is not None
+    assert (losses.cuts, losses.segments) == (0, 800)
+    assert (losses.full_cuts, losses.full_segments) == (1, 600 + 900)
+
+
 @pytest.mark.parametrize(("window", "lost", "cuts"), [(30, 1, 1), (30, 3, 0), (10_000, 1, 1)])
 def test_a_single_loss_of_a_small_window_is_no_overflow(window: int, lost: int, cuts: int) -> None:
     state = transfer("cubic", 1, 0.1, 0.0, 1)[0][1].state
