@@ -36,7 +36,8 @@ _LOSSES: Final = [
 
 _MISTAKEN: Final = 0.002
 """Of all cuts, those of a full queue that count as the path's own: the queue filled and emptied
-between two reports. On 18 lab paths without losses it was 6 of 4200."""
+between two reports. On 18 lab paths without losses it was 6 of 4200, when the first cuts of an
+overflow still counted (`models/loss_response.py`): at most that many."""
 
 _LEAST_WINDOW: Final = 4
 """Segments of each stream, from which on cuts can be counted."""
