@@ -289,7 +289,8 @@ class DiskToDisk:
             stage_end.reason = "measured"
 
     def prepare_closing(self) -> None:
-        """From now on use longer slices, so that the closing comparison is more precise."""
+        """From now on use longer slices, so that the closing comparison is more precise, and keep
+        time for `measure_tool_in_memory`."""
         self.prober.stretch = STRETCH
         if self._memory:
             usual_s = self._memory.next_probe_s()

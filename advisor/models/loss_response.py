@@ -228,10 +228,10 @@ def _counted(
     for (earlier, before), (report, now) in itertools.pairwise(states):
         if any(begin_s < report.t_s <= end_s for begin_s, end_s in overflows):
             continue
-        is_starting = before.starting > 0 and not (overflows and overflows[0][1] < report.t_s)
         if queue.is_seen:
             may_be_full = queue.is_full(earlier, report)
         else:
+            is_starting = before.starting > 0 and not (overflows and overflows[0][1] < report.t_s)
             # Before the loss: behind the hole that it leaves, nothing is delivered.
             is_high = rate_at(earlier.t_s - rtt_s) >= _BELOW * highest_bps
             may_be_full = is_high and not is_starting
@@ -295,8 +295,7 @@ def is_growing(reports: Sequence[SenderReport], rtt_s: float) -> bool:
     before = _state_at(states, since_s)
     if before is None or now.cuts > before.cuts or before.starting:
         return False
-    least_s = min((r.rtt_s for r, _ in states if r.rtt_s), default=0.0)
-    has_queue = (last.rtt_s or 0.0) > (1 + RISE) * least_s
+    has_queue = (last.rtt_s or 0.0) > (1 + RISE) * _Queue.seen_in(states).least_s
     has_grown = now.window_bytes > _GROWTH * before.window_bytes
     return has_grown and not has_waited(before, now) and not has_queue
 

@@ -140,7 +140,7 @@ def test_a_burst_before_cross_traffic_reacts_is_not_expected_again() -> None:
         rtt_s = 0.02 if n == 0 else 0.03
         at_s = (n + 1) / 10
         interval = Interval(start_s=n / 10, end_s=at_s, received_bytes=received_bytes)
-        seen = msgspec.structs.replace(_with(state, cuts, sent), starting=0)
+        seen = _with(state, cuts, sent, starting=0)
         intervals.append(interval)
         reports.append(SenderReport(t_s=at_s, retransmits=cuts, rtt_s=rtt_s, state=seen))
     part = steady_part(intervals, probe_length(0.02), reports=reports)
@@ -180,8 +180,9 @@ def test_the_long_run_is_that_of_the_formulas(
     assert allowed.rate_bps == pytest.approx(expected_bps, rel=0.01)
 
 
-def _with(state: SendingState, cuts: int, sent: int) -> SendingState:
-    return msgspec.structs.replace(state, cuts=cuts, sent_segments=sent, window_bytes=10**9)
+def _with(state: SendingState, cuts: int, sent: int, **others: int) -> SendingState:
+    changes = {"cuts": cuts, "sent_segments": sent, "window_bytes": 10**9} | others
+    return msgspec.structs.replace(state, **changes)
 
 
 @pytest.mark.parametrize(("lost", "cuts"), [(1, 1), (2, 1), (3, 0), (500, 0)])
@@ -189,7 +190,7 @@ def test_a_start_that_loses_much_at_once_has_filled_the_queue(lost: int, cuts: i
     """And tells nothing of the path's own losses; 1 and 2 of 10,000 are what random ones are."""
     state = transfer("cubic", 1, 0.1, 0.0, 1)[0][1].state
     assert state is not None
-    starting = msgspec.structs.replace(_with(state, 0, 10_000), starting=1)
+    starting = _with(state, 0, 10_000, starting=1)
     reports = [
         SenderReport(t_s=0.0, retransmits=0, rtt_s=0.1, state=starting),
         SenderReport(t_s=0.1, retransmits=lost, rtt_s=0.1, state=_with(state, 1, 20_000)),
@@ -216,7 +217,7 @@ def test_the_first_cuts_of_an_overflow_may_be_in_the_report_before(
             t_s=t_s,
             retransmits=lost,
             rtt_s=0.1 if t_s <= 0.2 else 0.11,
-            state=msgspec.structs.replace(_with(state, all_cuts, sent), starting=starting),
+            state=_with(state, all_cuts, sent, starting=starting),
         )
         for t_s, all_cuts, lost, sent, starting in courses
     ]
@@ -238,12 +239,8 @@ def test_two_of_few_lost_in_slow_start_are_a_burst_that_met_a_shallow_queue(
             t_s=0.1 * number,
             retransmits=all_lost,
             rtt_s=0.1,
-            state=msgspec.structs.replace(
-                state,
-                cuts=all_cuts,
-                sent_segments=sent,
-                window_bytes=window * SEGMENT_BYTES,
-                starting=starting,
+            state=_with(
+                state, all_cuts, sent, starting=starting, window_bytes=window * SEGMENT_BYTES
             ),
         )
         for number, (all_cuts, all_lost, sent, starting) in enumerate(courses)
@@ -263,7 +260,7 @@ def test_a_cut_in_slow_start_over_a_full_queue_may_be_of_the_queue() -> None:
             t_s=0.1 * number,
             retransmits=all_cuts,
             rtt_s=rtt_s,
-            state=msgspec.structs.replace(_with(state, all_cuts, sent), starting=starting),
+            state=_with(state, all_cuts, sent, starting=starting),
         )
         for number, (rtt_s, all_cuts, sent, starting) in enumerate(courses)
     ]
@@ -300,8 +297,8 @@ def test_slow_start_that_most_streams_leave_at_once_has_filled_the_queue(
     """As far as the RTT shows a queue; each of the streams loses one segment."""
     state = transfer("reno", 16, 0.1, 0.0, 1)[0][1].state
     assert state is not None
-    starting = msgspec.structs.replace(_with(state, 0, 10_000), starting=16)
-    after = msgspec.structs.replace(_with(state, 12, 20_000), starting=4)
+    starting = _with(state, 0, 10_000, starting=16)
+    after = _with(state, 12, 20_000, starting=4)
     reports = [
         SenderReport(t_s=0.0, retransmits=0, rtt_s=0.1, state=starting),
         SenderReport(t_s=0.1, retransmits=12, rtt_s=rtt_s, state=after),
