@@ -359,14 +359,17 @@ def _against(ranking: Ranking, index: int) -> str:
     ratio = ranking.ratio(ranking.chosen, index)
     lower, upper = ratio.interval
     figures = f"× {ratio.value:.2f} (90 %: {lower:.2f} to {upper:.2f})"
+    costs_more = ranking.costs[index] > ranking.costs[ranking.chosen]
     if lower <= 1 <= upper:
-        if ratio.value < 1:
+        if ratio.value < 1 and costs_more:
             return f"the {name} shows no clear difference ({figures}), and costs more"
         return f"against the {name}: {figures}, no clear difference"
     if ratio.value > 1:
         return f"against the {name}: {figures}, a significant difference"
     most = ranking.comparison.same.practically
-    return f"the {name} is faster by less than {most:.0%} ({figures}), and costs more"
+    if 1 - ratio.value <= most and costs_more:
+        return f"the {name} is faster by less than {most:.0%} ({figures}), and costs more"
+    return f"the {name} was faster in its own probes ({figures}), but not by all probes together"
 
 
 def command_request(

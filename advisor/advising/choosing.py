@@ -12,7 +12,6 @@ from advisor.advising.contenders import (
     Ranking,
     candidates_of,
     contenders,
-    cost,
     named,
     rank_contenders,
 )
@@ -87,23 +86,24 @@ def ranking_of(
         ),
         errors=_loss_errors(probes, compared),
     )
-    return _default_for_a_small_gain(ranking, spaces) if ranking else None
+    return _default_for_a_small_gain(ranking) if ranking else None
 
 
-def _default_for_a_small_gain(ranking: Ranking, spaces: Mapping[str, Space]) -> Ranking:
+def _default_for_a_small_gain(ranking: Ranking) -> Ranking:
     """The ranking, with the default chosen where it costs less and the gain is small and uncertain.
 
     Probes of a few seconds differ by some percent, so one of several settings is often ahead of the
-    default by chance. Not where rare losses may hold the default back.
+    default by chance, or expected to be although its own probes were slower. Not where rare losses
+    may hold the default back.
     """
     gain, default = ranking.gain, ranking.default
     if gain is None or default is None:
         return ranking
-    is_small = 1 <= gain.value <= 1 + ranking.comparison.same.perhaps
+    is_small = gain.value <= 1 + ranking.comparison.same.perhaps
     is_uncertain = gain.interval[0] <= 1
     is_known = ranking.errors[default] < _RARE_LOSSES
-    chosen, instead = (ranking.candidates[one] for one in (ranking.chosen, default))
-    if is_small and is_uncertain and is_known and cost(instead, spaces) < cost(chosen, spaces):
+    is_cheaper = ranking.costs[default] < ranking.costs[ranking.chosen]
+    if is_small and is_uncertain and is_known and is_cheaper:
         return msgspec.structs.replace(ranking, chosen=default)
     return ranking
 

@@ -208,10 +208,12 @@ class Ranking(msgspec.Struct, frozen=True):
     """The contenders, compared. Indices are into `candidates`; there may be no `default`.
 
     `ceiling`: what no estimate exceeds, None where nothing is known. `errors`: the relative error
-    of each candidate as a prediction of the whole dataset, 0 where it was not predicted.
+    of each candidate as a prediction of the whole dataset, 0 where it was not predicted. `costs`:
+    of each, as from `cost`.
     """
 
     candidates: list[Candidate]
+    costs: list[tuple[float, ...]]
     comparison: Comparison
     chosen: int
     default: int | None
@@ -300,8 +302,9 @@ def rank_contenders(
         same=same,
     )
     equals = [i for i, c in enumerate(measured) if c.key == chosen] or comparison.same_as_best()
-    index = min(equals, key=lambda i: cost(measured[i], spaces))
+    costs = [cost(c, spaces) for c in measured]
+    index = min(equals, key=costs.__getitem__)
     defaults = [i for i, c in enumerate(measured) if c.role == "default"]
     default = defaults[0] if defaults else None
     each = [(errors or {}).get(c.key, 0.0) for c in measured]
-    return Ranking(measured, comparison, index, default, ceiling, each)
+    return Ranking(measured, costs, comparison, index, default, ceiling, each)

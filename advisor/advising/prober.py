@@ -158,7 +158,9 @@ class Course:
         self._seen(interval)
         self.steady = steady_part(self.intervals, self._length, reports=self._reports)
         is_over = self.steady.settled or interval.end_s >= self._length.ceiling_s
-        if is_over or is_behind(self.steady, self.intervals, self._length, self._least_bps):
+        if is_over or is_behind(
+            self.steady, self.intervals, self._length, self._least_bps, self._reports
+        ):
             self.meeting.settle(self._number)
 
     def add_sent(self, sample: Sample) -> None:

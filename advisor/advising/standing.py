@@ -18,6 +18,7 @@ of flows and their rates whether the settings or the path limit the rate.
 """
 
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
@@ -66,6 +67,8 @@ _HELD_BACK: Final = math.log(2)
 """What one flow lacks at least of the rate of many, as a log rate, where its window limits it."""
 
 _OTHER_TRANSPORT_ERROR: Final = 0.05
+_SMALL_DIFFERENCE: Final = 0.05
+"""By how much, as a log rate, a probe may be below what is expected and still support it."""
 
 
 Group: TypeAlias = tuple[str, int]
@@ -117,7 +120,7 @@ class Standing:
                 self._places[place.key] = place
                 self._rates.setdefault(place.key, []).append(probe.result)
         self.responses = self._fitted()
-        self.best = max(self._places.values(), key=self.log_rate, default=None)
+        self.best = max(self._places.values(), key=self._supported, default=None)
         self._dataset = dataset
 
     def _place(self, subject: str, setting: Setting) -> Place:
@@ -174,7 +177,7 @@ class Standing:
     def best_of(self, subject: str) -> Place | None:
         """The measured setting of a subject with the highest rate; None without one."""
         own = [place for place in self.places if place.subject == subject]
-        return max(own, key=self.log_rate, default=None)
+        return max(own, key=self._supported, default=None)
 
     def latest(self, place: Place) -> Measurement:
         """The newest measurement of a measured setting."""
@@ -185,6 +188,18 @@ class Standing:
         if response := self.responses.get(place.group):
             return response.expected(place.family, place.flows)
         return self._measured(place)
+
+    def _supported(self, place: Place) -> float:
+        """The expected log rate, as far as its own probes support it.
+
+        The model may expect most of the number of flows whose own probe was slow. Small differences
+        do not count: there it knows more than one probe.
+        """
+        own = self._rates[place.key]
+        spread = max(self.spread_of_repeats(place.subject), _SMALL_DIFFERENCE)
+        error = statistics.fmean(max(spread, error_of(one)) for one in own)
+        own_log_rate = self._measured(place) + error / math.sqrt(len(own))
+        return min(self.log_rate(place), own_log_rate)
 
     def _measured(self, place: Place) -> float:
         """The mean log rate of a setting's own probes."""

@@ -278,16 +278,23 @@ def steady_part(
 
 
 def is_behind(
-    steady: SteadyPart, intervals: Sequence[Interval], length: ProbeLength, least_bps: float
+    steady: SteadyPart,
+    intervals: Sequence[Interval],
+    length: ProbeLength,
+    least_bps: float,
+    reports: Sequence[SenderReport] = (),
 ) -> bool:
     """Whether a probe that is not settled will certainly not reach `least_bps`.
 
-    What losses have not shown yet only lowers the rate, so it need not be waited for.
+    What losses have not shown yet only lowers the rate, so it need not be waited for. BBR is
+    different: beside other traffic it leaves start-up with losses and a small share, and grows.
+    `reports`: the sender's so far.
     """
     if len(intervals) - steady.first < _FEWEST_BEHIND or steady.throughput_bps <= 0:
         return False
     counted_s = intervals[-1].end_s - intervals[steady.first].start_s
-    if counted_s < _ON_TIME * length.steady_s or intervals[-1].end_s < length.floor_s:
+    floor_s = _after_a_cycle_s(length) if _is_bbr_with_losses(reports) else length.floor_s
+    if counted_s < _ON_TIME * length.steady_s or intervals[-1].end_s < floor_s:
         return False
     error = steady.stderr_bps / steady.throughput_bps
     return steady.throughput_bps * math.exp(_CERTAINLY * error) < least_bps
@@ -380,7 +387,18 @@ def _floor_s(
     last = reports[-1] if reports else None
     if not (lossy or (last is not None and last.retransmits)):
         return length.floor_s
-    is_bbr = bool(last and last.state and last.state.congestion.startswith("bbr"))
-    if is_bbr or is_sustained(reports, length.rtt_s, start_up_s, mean_bps):
-        return length.floor_s + _CYCLE_ROUND_TRIPS * length.rtt_s
+    if _is_bbr(last) or is_sustained(reports, length.rtt_s, start_up_s, mean_bps):
+        return _after_a_cycle_s(length)
     return length.lossy_floor_s
+
+
+def _is_bbr(report: SenderReport | None) -> bool:
+    return bool(report and report.state and report.state.congestion.startswith("bbr"))
+
+
+def _is_bbr_with_losses(reports: Sequence[SenderReport]) -> bool:
+    return bool(reports and _is_bbr(reports[-1]) and reports[-1].retransmits)
+
+
+def _after_a_cycle_s(length: ProbeLength) -> float:
+    return length.floor_s + _CYCLE_ROUND_TRIPS * length.rtt_s

@@ -12,7 +12,7 @@ from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.events import PastResult, Purpose
 from advisor.domain.measurement import EndLoad
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting
+from advisor.domain.space import Parameter, Setting, Space, setting_key
 from advisor.report.text import advice_text
 from advisor.runtime.request import AdviceRequest
 from advisor.testing.samples import a_host, a_path, measured
@@ -120,6 +120,25 @@ def test_where_tuning_does_not_help_it_says_so() -> None:
     assert advice.gain.value == 1.0
     assert "tuning does not help" in advice.reasons[0]
     assert any("1 and 8 streams reach about the same rate" in r for r in advice.reasons)
+
+
+@pytest.mark.parametrize("slower", [DEFAULT, TUNED])
+def test_only_what_costs_more_is_said_to_cost_more(slower: Setting) -> None:
+    """The choice of `slower` is made elsewhere, by all probes together."""
+    rates = {setting["streams"]: (1.3, 0.9, 1.2) for setting in (DEFAULT, TUNED)}
+    rates[slower["streams"]] = (1.2, 0.8, 1.1)
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, *rates[1]),
+        *confirmed("best", "tcp", TUNED, *rates[8]),
+    ]
+    streams = Parameter(name="streams", unit="", lower=1, upper=8)
+    spaces = {"tcp": Space(parameters=(streams,), cost_order=("streams",))}
+    chosen = ("tcp", setting_key(slower))
+    ranking = rank_contenders(contenders(probes, [], {}), spaces, chosen=chosen)
+    assert ranking is not None
+    reasons = advice_from_ranking(inputs(probes), ranking, False).reasons
+    [against] = [reason for reason in reasons if "no clear difference" in reason]
+    assert ("costs more" in against) is (slower == DEFAULT)
 
 
 def test_streams_of_one_transport_are_not_compared_with_the_flows_of_another() -> None:

@@ -89,3 +89,25 @@ def test_a_default_that_rare_losses_may_hold_back_is_not_preferred(
 
     monkeypatch.setattr(choosing, "loss_error", of_few_streams)
     assert streams_of(ranking(1, (1, (930.0, 955.0)), (2, (970.0, 985.0)), (16, (975.0,)))) == 2
+
+
+def test_a_default_whose_own_probes_were_faster_is_advised() -> None:
+    found = ranking(1, (1, (33.0, 57.0)), (2, (31.0, 37.0)), (3, (38.0,)), (16, (34.0,)))
+    assert streams_of(found) == 1
+    assert found.gain
+    assert found.gain.value == 1.0
+
+
+def test_a_setting_that_only_the_others_suggest_is_not_advised() -> None:
+    """As beside two streams of BBR: the model expected most of 8 streams, which had been slow."""
+    own_buffers = {1: (21.7,), 4: (8.7,), 6: (47.0, 57.9), 8: (17.1,), 16: (55.4,), 25: (19.2,)}
+    rates = [(tcp(streams), mbps) for streams, mbps in own_buffers.items()]
+    rates += [
+        ({**tcp(n), "buffer_bytes": 524288}, (r,)) for n, r in ((1, 34.7), (2, 9.0), (3, 6.8))
+    ]
+    probes = [one for setting, mbps in rates for one in probes_of(setting, tcp(1), *mbps)]
+    found = ranking_of(REQUEST, PATH, probes, [], SPACES)
+    assert found is not None
+    assert found.candidates[found.chosen].setting == tcp(6)
+    assert found.gain
+    assert found.gain.value > 2

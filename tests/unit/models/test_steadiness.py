@@ -1,11 +1,12 @@
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 import pytest
 
 from advisor.domain.measurement import Interval
+from advisor.domain.sending import SenderReport, SendingState
 from advisor.models.steadiness import (
     error_among_repeats,
     is_behind,
@@ -56,13 +57,15 @@ def test_with_losses_of_unknown_effect_a_steady_rate_has_to_last() -> None:
     assert steady_part(whole, length, lossy=True).settled
 
 
-def behind_after(rates: list[float], rtt_s: float, least_bps: float) -> float:
+def behind_after(
+    rates: list[float], rtt_s: float, least_bps: float, reports: Sequence[SenderReport] = ()
+) -> float:
     """The seconds after which a lossy probe is behind; infinite if it never is."""
     length = probe_length(rtt_s)
     for count in range(1, len(rates) + 1):
         seen = intervals(rates[:count])
         part = steady_part(seen, length, lossy=True)
-        if is_behind(part, seen, length, least_bps):
+        if is_behind(part, seen, length, least_bps, reports):
             return seen[-1].end_s
     return math.inf
 
@@ -74,6 +77,27 @@ def test_a_probe_that_cannot_reach_the_rate_in_question_need_not_wait() -> None:
     assert behind_after(even, 0.1, 4e8) >= length.floor_s
     assert behind_after(even, 0.1, 1.9e8) == math.inf
     assert behind_after(even, 0.1, 0.0) == math.inf
+
+
+def sent_with(congestion: str, retransmits: int) -> list[SenderReport]:
+    state = SendingState(
+        congestion=congestion,
+        streams=1,
+        window_bytes=10**6,
+        starting=0,
+        cuts=0,
+        sent_segments=1000,
+        segment_bytes=1448,
+    )
+    return [SenderReport(t_s=0.5, retransmits=retransmits, rtt_s=0.1, state=state)]
+
+
+def test_bbr_with_losses_is_behind_only_after_one_of_its_cycles() -> None:
+    share = [2e8] * 12 + [6e8] * 24
+    assert behind_after(share, 0.1, 5e8, sent_with("cubic", 40)) < 1.2
+    assert behind_after(share, 0.1, 5e8, sent_with("bbr", 0)) < 1.2
+    assert behind_after(share, 0.1, 5e8, sent_with("bbr", 40)) == math.inf
+    assert behind_after([2e8] * 36, 0.1, 5e8, sent_with("bbr", 40)) < 1.6
 
 
 def test_a_probe_in_its_start_up_is_not_behind() -> None:
