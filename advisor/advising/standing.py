@@ -55,6 +55,7 @@ of its first probe. After k probes what is left to find is taken as 1/k of it.""
 
 _LEAST_ERROR: Final = 0.01
 _UNSETTLED_ERROR: Final = 0.06
+_PRECISE: Final = 0.02
 _LIKELY: Final = 0.5
 _NEAR: Final = 0.05
 _MORE_FLOWS: Final = 1.5
@@ -273,13 +274,24 @@ class Standing:
     def _is_as_good(self, place: Place) -> bool:
         best = self.best
         assert best is not None
-        if self._measured(place) < self._measured(best) - SAME:
+        if self._measured(place) < self._without_luck(best) - SAME:
             return False
         response = self.responses.get(place.group)
         if response and best.group == place.group:
             there = (best.family, best.flows)
             return response.chance_as_good(place.family, place.flows, there, SAME) >= _LIKELY
         return self.log_rate(place) >= self.log_rate(best) - SAME
+
+    def _without_luck(self, place: Place) -> float:
+        """The mean log rate of its probes, without what they have beyond the expectation by chance.
+
+        Beyond their own error it is no chance; nor is a difference between precise probes.
+        """
+        own = self._rates[place.key]
+        variance = statistics.fmean(error_of(one) ** 2 - _PRECISE**2 for one in own)
+        error = math.sqrt(max(0.0, variance) / len(own))
+        measured = self._measured(place)
+        return max(min(measured, self.log_rate(place)), measured - error)
 
     def _cost(self, place: Place) -> tuple[float, ...]:
         return cost_of(place.subject, place.setting, self._spaces)

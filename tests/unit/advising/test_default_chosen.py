@@ -1,5 +1,6 @@
 """When the default is advised although another setting was faster."""
 
+import msgspec
 import pytest
 
 from advisor import registry
@@ -8,6 +9,7 @@ from advisor.advising.choosing import ranking_of
 from advisor.advising.contenders import Ranking
 from advisor.api.transport import SpaceOptions
 from advisor.domain.endpoints import Endpoint, Pair
+from advisor.domain.measurement import Interval
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.runtime.request import AdviceRequest
@@ -111,3 +113,19 @@ def test_a_setting_that_only_the_others_suggest_is_not_advised() -> None:
     assert found.candidates[found.chosen].setting == tcp(6)
     assert found.gain
     assert found.gain.value > 2
+
+
+def test_one_lucky_probe_of_many_streams_does_not_rule_out_the_rest() -> None:
+    """As of 16 streams on a clean path of 1 Gbit/s, whose receiver read what had waited."""
+    rates = [(tcp(1), 992.0), (tcp(2), 995.0), (tcp(3), 986.0)]
+    sized = {"buffer_bytes": 4 * 2**20}
+    rates += [({"streams": 4, **sized}, 994.0), ({"streams": 25, **sized}, 965.0)]
+    probes = [one for setting, mbps in rates for one in probes_of(setting, tcp(1), mbps)]
+    [lucky] = probes_of(tcp(16), tcp(1), 1071.0)
+    bursts = [Interval(i / 8, (i + 1) / 8, n) for i, n in enumerate([16, 11, 9, 12, 10, 10])]
+    uneven = msgspec.structs.replace(lucky.result, intervals=bursts, steady_from=0, stderr_bps=12e7)
+    lucky = msgspec.structs.replace(lucky, result=uneven)
+    found = ranking_of(REQUEST, PATH, [*probes, lucky], [], SPACES)
+    assert found is not None
+    assert streams_of(found) == 1
+    assert found.expected.value < 1e9
