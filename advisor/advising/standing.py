@@ -56,6 +56,7 @@ of its first probe. After k probes what is left to find is taken as 1/k of it.""
 _LEAST_ERROR: Final = 0.01
 _UNSETTLED_ERROR: Final = 0.06
 _PRECISE: Final = 0.02
+"""The error of a probe, as a log rate, up to which its rate is taken as it is."""
 _LIKELY: Final = 0.5
 _NEAR: Final = 0.05
 _MORE_FLOWS: Final = 1.5
