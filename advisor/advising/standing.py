@@ -269,14 +269,14 @@ class Standing:
         """The cheapest measured setting that is probably as good as the best."""
         if self.best is None:
             return None
-        good = [place for place in self.places if self._is_as_good(place)]
+        least = self._without_luck(self.best) - SAME
+        good = [p for p in self.places if self._measured(p) >= least and self._is_as_good(p)]
         return min(good, key=self._cost, default=self.best)
 
     def _is_as_good(self, place: Place) -> bool:
+        """By what is expected of it and of the best, whatever its own probes reached."""
         best = self.best
         assert best is not None
-        if self._measured(place) < self._without_luck(best) - SAME:
-            return False
         response = self.responses.get(place.group)
         if response and best.group == place.group:
             there = (best.family, best.flows)
