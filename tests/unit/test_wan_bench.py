@@ -1,5 +1,6 @@
 """The bench's figures from made-up results: ratios, and the document that is made of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ MACHINE = Machine(
     versions={"Python": "3.11"},
 )
 ADVISED = {"streams": 3, "buffer_bytes": 2**20, "congestion": "cubic"}
+ADVISED_IN_S = 58.0
 
 
 def _run(method: str, seed: int, setting: dict[str, object] | None) -> Run:
@@ -49,7 +51,7 @@ def _run(method: str, seed: int, setting: dict[str, object] | None) -> Run:
         setting=setting,
         claimed_bps=9e8,
         probes=20,
-        seconds=58.0,
+        seconds=ADVISED_IN_S,
         sent_bytes=10**9,
         ended="the time is used",
     )
@@ -122,10 +124,21 @@ def test_the_document_says_what_is_compared_with_the_advice(results: Results) ->
     late = Late(case="a", part="sweep", p99_s=0.0002, most_s=0.01)
     text = document_text([MACHINE], [summary], [late])
     assert "`sweep` on path (a), 0.2 ms" in text
-    assert "| (a) 45.6 ms, clean, shallow queue | 0.90 | – | 0.00 |" in text
+    assert "| (a) 45.6 ms, clean, shallow queue | 0.90 | – | – | 0.00 |" in text
     assert "- Nothing by these rules." in text
     assert "make bench-wan" in text
     assert max(map(len, text.splitlines())) < 400
+
+
+def test_the_document_says_where_the_advice_came_before_the_load(results: Results) -> None:
+    summary = summarize(CASE, results)
+    assert summary is not None
+    texts = [
+        document_text([MACHINE], [replace(summary, case=replace(CASE, load_at_s=load_at_s))], [])
+        for load_at_s in (ADVISED_IN_S + 1, ADVISED_IN_S - 1)
+    ]
+    said = ["it advised for a path without load." in " ".join(text.split()) for text in texts]
+    assert said == [True, False]
 
 
 def test_document_and_figures_are_written(results: Results, tmp_path: Path) -> None:

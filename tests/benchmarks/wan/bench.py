@@ -24,6 +24,7 @@ from pathlib import Path
 from tests.benchmarks.wan.cases import CASES, Case, Plan, estimate_s, kernels_control
 from tests.benchmarks.wan.document import write_document
 from tests.benchmarks.wan.hosts import ROOT, Trouble, own_folder
+from tests.benchmarks.wan.methods import METHODS
 from tests.benchmarks.wan.results import Machine, Results
 from tests.benchmarks.wan.running import run_case, say
 
@@ -75,6 +76,9 @@ def _options() -> argparse.Namespace:
     )
     every = ",".join(case.key for case in CASES)
     parser.add_argument("--cases", type=_cases, default=_cases(every), help=f"[{every}]")
+    parser.add_argument(
+        "--methods", nargs="+", choices=METHODS, default=list(METHODS), help="[all of them]"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="[5]")
     parser.add_argument("--rounds", type=int, default=2, help="settings measured again [2]")
     parser.add_argument("--quick", action="store_true", help="short and coarse: does it work?")
@@ -97,7 +101,7 @@ def _measure(options: argparse.Namespace) -> None:
     results.add(this_machine(options.quick))
     with own_folder() as folder:
         for case in options.cases:
-            run_case(folder, case, plan, results)
+            run_case(folder, case, plan, results, options.methods)
 
 
 def main() -> None:

@@ -88,6 +88,15 @@ CASES: Final = (
         load_streams=16,
         load_at_s=20.0,
     ),
+    Case(
+        "g",
+        "45.6 ms, 16 competing streams from the third second on",
+        0.0456,
+        ("--rtt", "45.6ms"),
+        congestion="",
+        load_streams=16,
+        load_at_s=3.0,
+    ),
 )
 
 

@@ -46,7 +46,7 @@ def document_text(machines: list[Machine], summaries: list[CaseSummary], late: l
     parts = [
         "# Advice compared with a sweep, on emulated paths",
         _quick_note(plan),
-        _introduction(machines[-1]),
+        _introduction(machines[-1], summaries),
         _overview(summaries),
         _against(summaries),
         *(_case(summary) for summary in summaries),
@@ -78,7 +78,7 @@ def _quick_note(plan: Plan) -> str:
     )
 
 
-def _introduction(machine: Machine) -> str:
+def _introduction(machine: Machine, summaries: list[CaseSummary]) -> str:
     return f"""All of this is made again by
 
     make bench-wan
@@ -92,7 +92,16 @@ way, MTU 9000. On each of them, at the times below:
 - `advisor advise` with no option but a seed and the search method: bayes, the default, and SPSA;
 - SPSA with the constants of the ProbData paper and probes of one fixed length, TCP;
 - the defaults without any search: one TCP stream with the kernel's buffers, measured like the sweep
-  and by `iperf3`, and UDT with its defaults."""
+  and by `iperf3`, and UDT with its defaults.{_before(summaries)}"""
+
+
+def _before(summaries: list[CaseSummary]) -> str:
+    """An entry of the list, empty where only one version was run."""
+    if not any(summary.points.get("before") for summary in summaries):
+        return ""
+    return """
+- "the version before": `advisor advise` with bayes as it was at the earlier times below, when a
+  session divided all its time among the stages. What it found was measured again with the rest."""
 
 
 def _overview(summaries: list[CaseSummary]) -> str:
@@ -140,11 +149,17 @@ def _against(summaries: list[CaseSummary]) -> str:
                 f"- {name}: SPSA with the paper's constants ended after {fewer:.0f} probe(s), "
                 f"`advisor advise` after {probes:.0f} (median)."
             )
+        ended_s = _median_of(summary, "advise", lambda p: p.seconds)
+        if ended_s is not None and ended_s < summary.case.load_at_s:
+            lines.append(
+                f"- {name}: `advisor advise` ended after {ended_s:.0f} s (median), before the "
+                "external load began: it advised for a path without load."
+            )
     said = "\n".join(lines) or "- Nothing by these rules."
     return (
         "## Where the advice failed\n\n"
         "By rule: another median that is higher by more than 0.01, a worst seed below 0.9,\n"
-        f"fewer probes for SPSA.\n\n{said}"
+        f"fewer probes for SPSA, an end before the external load.\n\n{said}"
     )
 
 

@@ -21,6 +21,7 @@ _STYLE: Any = {
 }
 _LOOKS = {
     "advise": ("o", "#0b6e99", "advisor advise, bayes"),
+    "before": ("v", "#8fbcd4", "the version before"),
     "advise-spsa": ("D", "#3a9d5d", "advisor advise, SPSA"),
     "spsa": ("s", "#d9822b", "SPSA, the paper's"),
     "default": ("_", "#6b6b6b", "one TCP stream"),
@@ -47,7 +48,7 @@ def draw_ratios(summaries: list[CaseSummary], file: Path) -> None:
             for at, summary in enumerate(summaries):
                 ratios = summary.ratios(method)
                 jitter = np.linspace(-0.05, 0.05, len(ratios)) if len(ratios) != 1 else [0.0]
-                places += [at + 0.15 * (number - 2.5) + float(j) for j in jitter]
+                places += [at + 0.13 * (number - 3) + float(j) for j in jitter]
                 values += ratios
             axes.scatter(places, values, marker=marker, color=colour, s=22, label=label)
         axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, zorder=0)
@@ -69,7 +70,7 @@ def draw_costs(summaries: list[CaseSummary], file: Path) -> None:
                 places, values = [], []
                 for at, summary in enumerate(summaries):
                     for point in summary.points.get(method, []):
-                        places.append(at + 0.25 * (number - 1))
+                        places.append(at + 0.2 * (number - 1.5))
                         values.append(getattr(point.run, what))
                 axes.scatter(places, values, marker=marker, color=colour, s=18, label=label)
             sweeps = [s.sweep_probes if what == "probes" else s.sweep_s for s in summaries]
@@ -129,10 +130,10 @@ def draw_sweep(summary: CaseSummary, file: Path) -> None:
                 if point.run and point.run.setting and point.run.transport == "tcp"
             ]
             axes.scatter(
-                [x + 0.26 + 0.24 * number for x, _ in places],
+                [x + 0.2 + 0.2 * number for x, _ in places],
                 [y + 0.65 for _, y in places],
                 marker=marker,
-                color=("#e6550d", "#6baed6", "#fdd835")[number],
+                color=("#e6550d", "#9e9ac8", "#6baed6", "#fdd835")[number],
                 edgecolor="black",
                 linewidth=0.6,
                 s=26,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
@@ -38,13 +38,15 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
 
 
-def run_case(folder: Path, case: Case, plan: Plan, results: Results) -> None:
-    """The sweep, every method with every seed, and all settings found measured again."""
+def run_case(
+    folder: Path, case: Case, plan: Plan, results: Results, methods: Sequence[str]
+) -> None:
+    """The sweep, these methods with every seed, and all settings found measured again."""
     say(f"({case.key}) {case.title}")
     with _timed(case, "sweep", results):
         _sweep(folder, case, plan, results)
     for seed in range(1, plan.seeds + 1):
-        _run_methods(folder, case, plan, results, seed)
+        _run_methods(folder, case, plan, results, methods, seed)
     with _timed(case, "again", results):
         _measure_again(folder, case, plan, results)
 
@@ -118,11 +120,12 @@ def _sweep(folder: Path, case: Case, plan: Plan, results: Results) -> None:
                 say(f"  sweep {streams:3} × {buffer_bytes:8}: {bps / 1e6:6.0f} Mbit/s")
 
 
-def _run_methods(folder: Path, case: Case, plan: Plan, results: Results, seed: int) -> None:
+def _run_methods(
+    folder: Path, case: Case, plan: Plan, results: Results, methods: Sequence[str], seed: int
+) -> None:
     """Which method comes first changes from seed to seed. Each has a fresh lab."""
     done = {r.method for r in results.all(Run, case.key) if r.seed == seed}
-    methods = sorted(set(METHODS) - done, reverse=bool(seed % 2))
-    for method in methods:
+    for method in sorted(set(methods) - done, reverse=bool(seed % 2)):
         with _lab(folder, case, seed, method, results) as lab:
             run = METHODS[method](lab, case, plan, seed)
         results.add(run)

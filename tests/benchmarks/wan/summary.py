@@ -22,6 +22,7 @@ from tests.benchmarks.wan.running import default_key, references, wanted_again
 
 METHODS = {
     "advise": "`advisor advise`, bayes",
+    "before": "the version before",
     "advise-spsa": "`advisor advise`, SPSA",
     "spsa": "SPSA, the paper's constants",
     "default": "one TCP stream, kernel's buffers",
@@ -30,7 +31,7 @@ METHODS = {
 }
 """In the order of the tables. The first three search, once a seed; the others have one setting."""
 
-SEARCHING = ("advise", "advise-spsa", "spsa")
+SEARCHING = ("advise", "before", "advise-spsa", "spsa")
 
 
 @dataclass(frozen=True, slots=True)
