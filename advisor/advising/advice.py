@@ -13,6 +13,7 @@ from advisor.advising.host_reasons import (
     processes_words,
 )
 from advisor.advising.judging import comparable
+from advisor.advising.path_changes import on_the_path_now, path_change
 from advisor.advising.tool_lines import tool_lines
 from advisor.advising.turns import turns_words
 from advisor.api.tool import DESTINATION_PATH, CommandRequest, Kept, Tool
@@ -200,7 +201,9 @@ def _reasons(inputs: AdviceInputs, ranking: Ranking, gain: Estimate | None, full
     compared = comparable(inputs.request, inputs.probes)
     reasons += _left_out(compared, ranking)
     if inputs.request.tool is None:
-        reasons += _held_down(inputs.probes, compared)
+        reasons += _held_down(on_the_path_now(inputs.probes), compared)
+        if change := path_change(inputs.probes):
+            reasons.insert(0, change.words)
     # The reason for the stop says the same.
     if inputs.request.tool is None and not inputs.stopped and (plateau := _plateau(ranking, full)):
         reasons.append(plateau)

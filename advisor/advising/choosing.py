@@ -16,6 +16,7 @@ from advisor.advising.contenders import (
     rank_contenders,
 )
 from advisor.advising.judging import comparable, cost_model, whole_error
+from advisor.advising.path_changes import on_the_path_now
 from advisor.advising.standing import Place, Standing
 from advisor.domain.events import PastResult
 from advisor.domain.file_io import NETWORK
@@ -84,7 +85,7 @@ def ranking_of(
             standing.spread_of_repeats(chosen.subject),
             is_plateau=standing.is_flat,
         ),
-        errors=_loss_errors(probes, compared),
+        errors=_loss_errors(on_the_path_now(probes), compared),
     )
     return _default_for_a_small_gain(ranking) if ranking else None
 

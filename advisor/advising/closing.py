@@ -1,6 +1,7 @@
 """The closing comparison of transports: each probe where the decision hangs.
 
-It ends when no probe is worth its time any more (`advising/standing.py`). A probe is made of
+It ends when no probe is worth its time any more (`advising/standing.py`), or the path has changed,
+since the defaults have to be measured again then. A probe is made of
 
 - the setting with fewer flows that may be as good as the best, if that saves flows worth its time;
 - the best setting with another number of flows, if that may be faster;
@@ -73,6 +74,8 @@ async def _probes(context: Context, decisions: Decisions, insist: bool) -> str:
         await context.record(
             await context.measure(place.subject, place.setting, purpose, least_bps)
         )
+        if context.has_just_changed:
+            return "the path has changed"
     return f"{_MOST_PROBES} probes are done"
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from advisor.advising.budget import Budget
 from advisor.advising.judging import comparable_outcome
+from advisor.advising.path_changes import PathChange, path_change
 from advisor.advising.probe_events import ProbeEvents, StageEnd
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.prober import Probed
@@ -109,6 +110,23 @@ class Context:
         return self.recorder.probes
 
     @property
+    def probes_now(self) -> Sequence[ProbeRecord]:
+        """Those of the path as it is now."""
+        change = self.path_change
+        return self.probes[change.first_now :] if change else self.probes
+
+    @property
+    def has_just_changed(self) -> bool:
+        """Whether the last probe shows that the path has changed."""
+        change = self.path_change
+        return change is not None and change.noticed == len(self.probes) - 1
+
+    @property
+    def path_change(self) -> PathChange | None:
+        """The last change of the path. Slices of a tool differ for other reasons."""
+        return None if self.request.tool else path_change(self.probes)
+
+    @property
     def path_now(self) -> PathFacts:
         """The path at the smoothed round-trip time."""
         return msgspec.structs.replace(self.path, rtt_s=self.runner.rtt_s)
@@ -160,7 +178,8 @@ class Context:
         """The rate below which a setting of a transport is out of the question; 0 for a tool."""
         if not self.runner.is_transport(subject):
             return 0.0
-        rates = [p.result.throughput_bps for p in self.probes if isinstance(p.result, Measurement)]
+        results = [probe.result for probe in self.probes_now]
+        rates = [one.throughput_bps for one in results if isinstance(one, Measurement)]
         return _IN_QUESTION * max(rates, default=0.0)
 
     async def _probe(
@@ -195,6 +214,8 @@ class Context:
             self.request, self.probes, pending.subject, pending.setting, outcome
         )
         await self.recorder.record(pending, self.runner.rtt_s, method=method, retried=retried)
+        if self.has_just_changed and (change := self.path_change):
+            self.events.notice(change.words)
         remaining_s = self.budget.left_s + self.later_s
         self._probe_events.ended(pending, worth, remaining_s, retried=retried)
         if isinstance(outcome, Failure) and self._is_hopeless(pending.subject, outcome, retried):

@@ -12,6 +12,7 @@ How a probe is valued: `advising/standing.py`. Where the decisions are made:
   best by the margin that a dearer transport must win by. It is not measured at all where another
   one reaches the same rate with few and with many flows, so that path or hosts limit it: they limit
   every transport;
+- a search is interrupted where more flows were much slower than fewer: the path may have changed;
 - in the closing comparison (`advising/closing.py`).
 """
 
@@ -22,9 +23,11 @@ from typing import Final
 from advisor.advising.choosing import standing_of
 from advisor.advising.context import Context
 from advisor.advising.judging import comparable
+from advisor.advising.path_changes import out_of_date
 from advisor.advising.standing import SAME, Standing
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.quantities import format_duration, format_rate
+from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Space
 from advisor.methods.api import Method, WithBelief
 from advisor.models.limits import FULL, full_words
@@ -80,7 +83,18 @@ class Decisions:
 
     def why_end(self, subject: str, stage: str, method: Method) -> str:
         """Why this search may end; "" while another probe is worth its time."""
+        if self.in_doubt():
+            return "more streams were much slower than fewer: the path may have changed"
         return self._noted(self._why_end(subject, stage, method))
+
+    def in_doubt(self) -> ProbeRecord | None:
+        """The probe to repeat before anything else, None if that is not worth its time."""
+        found = out_of_date(self._context.probes_now)
+        if found is None:
+            return None
+        probe, slower = found
+        worth_s = slower * self.standing().transfer_s
+        return probe if worth_s >= self.cost_s(probe.subject) else None
 
     def _why_end(self, subject: str, stage: str, method: Method) -> str:
         standing = self.standing()

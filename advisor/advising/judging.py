@@ -1,8 +1,9 @@
 """Which probes the advice compares, and the throughput each represents. Pure.
 
-A session that profiles transports compares all probes as they are. One that profiles a tool also
-measures the network and the disks, but compares only settings of the tool; and a slice represents
-the throughput of the whole dataset, from the start of its transfer to its end.
+A session that profiles transports compares all probes of the path as it is now, as they are. One
+that profiles a tool also measures the network and the disks, but compares only settings of the
+tool; and a slice represents the throughput of the whole dataset, from the start of its transfer to
+its end.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.advising.path_changes import on_the_path_now
 from advisor.domain.dataset import Work
 from advisor.domain.file_io import NETWORK
 from advisor.domain.measurement import Measurement, Outcome
@@ -58,7 +60,7 @@ def comparable(
     `model`: the tool's, if it was fitted to these probes already.
     """
     if request.tool is None:
-        return in_the_long_run(probes)
+        return in_the_long_run(on_the_path_now(probes))
     model = model or cost_model(request, probes)
     return [
         msgspec.structs.replace(probe, result=_whole(request, model, probe.setting, probe.result))

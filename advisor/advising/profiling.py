@@ -121,7 +121,10 @@ def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
         )
 
     method = create()
-    state = _last_state(context.probes, stage)
+    change = context.path_change
+    # What it was told before the path changed is in its state; a belief can be taught anew.
+    first = change.noticed + 1 if change and isinstance(method, WithBelief) else 0
+    state = _last_state(context.probes[first:], stage)
     if state and not _is_restored(method, state):
         context.events.notice(
             f"{context.stage_name(stage.name)}: another version of '{request.method}' left this "
@@ -180,8 +183,7 @@ async def measure_baselines(
         (subject, baseline)
         for subject, stage in subjects.items()
         for baseline in stage.baselines(context)
-        # A resumed session already has some.
-        if not context.recorder.has_measured(subject, baseline.setting)
+        if not _is_known(context, subject, baseline)
     ]
     if not wanted:
         return
@@ -201,6 +203,16 @@ async def measure_baselines(
                 stage_end.reason = reason
                 return
         stage_end.reason = "the defaults are measured"
+
+
+def _is_known(context: Context, subject: str, baseline: Baseline) -> bool:
+    """Whether a default is measured: a resumed session has some, and a changed path none."""
+    return any(
+        probe.purpose == "baseline"
+        and (probe.subject, probe.setting) == (subject, baseline.setting)
+        and isinstance(probe.result, Measurement)
+        for probe in context.probes_now
+    )
 
 
 def never_ends(_subject: str, _stage: str, _method: Method) -> str:
@@ -253,6 +265,8 @@ async def _search(
         worth = comparable_outcome(context.request, context.probes, stage.subject, setting, outcome)
         method.tell(setting, worth or outcome)
         await context.record(pending, method=method)
+        if context.has_just_changed and isinstance(method, WithBelief):
+            method = _method_of(context, stage, space)
         _expect(context, method)
         context.events.emit(
             ev.SearchStands, stage=shown, iteration=method.iteration, gauges=method.gauges

@@ -1,6 +1,6 @@
 """The searches of a session over one connection: which, in what order, and for how long."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from advisor.advising.closing import close_in
@@ -8,6 +8,7 @@ from advisor.advising.context import Context
 from advisor.advising.deciding import Decisions
 from advisor.advising.more_processes import spread_over_more
 from advisor.advising.profiling import (
+    BASELINE,
     CONFIRM,
     SearchStage,
     TransportStage,
@@ -17,6 +18,8 @@ from advisor.advising.profiling import (
     profile,
     stages_of,
 )
+from advisor.advising.recorder import ProbePurpose
+from advisor.advising.user_orders import apply_user_orders
 from advisor.domain.space import Space
 from advisor.traits import transport_traits
 
@@ -60,16 +63,55 @@ async def search_transports(
         # The session had ended, and the user resumed it for more.
         await measure_baselines(context, stages)
     else:
-        await measure_baselines(context, stages, decisions.why_full)
-        await search_all(context, stages, decisions.why_end)
-        await spread_over_more(context, decisions)
-        await close_in(context, decisions)
+        await _until_decided(context, stages, decisions)
     before = -1
     while _may_continue(context) and len(context.probes) > before:
         before = len(context.probes)
         await _search(context, stages, never_ends)
         await spread_over_more(context, decisions)
         await close_in(context, decisions, insist=True)
+
+
+async def _until_decided(
+    context: Context, stages: Sequence[SearchStage], decisions: Decisions
+) -> None:
+    """The defaults, the searches and the comparison; again if the path has changed meanwhile."""
+    search: Callable[[Context, Sequence[SearchStage], WhyEnd], Awaitable[None]] = search_all
+    while True:
+        await measure_baselines(context, stages, decisions.why_full)
+        if await _repeated(context, decisions):
+            continue
+        known = len(context.probes)
+        await search(context, stages, decisions.why_end)
+        search = _search
+        if await _repeated(context, decisions):
+            continue
+        await spread_over_more(context, decisions)
+        await close_in(context, decisions)
+        is_changed = context.path_change is not None and context.path_change.noticed >= known
+        if not is_changed and not await _repeated(context, decisions):
+            return
+
+
+async def _repeated(context: Context, decisions: Decisions) -> bool:
+    """Whether there was a probe in doubt, and the time to repeat it."""
+    probe = decisions.in_doubt()
+    if probe is None:
+        return False
+    next_s = context.runner.next_probe_s(probe.subject, probe.setting)
+    if context.budget.left_s < next_s:
+        return False
+    await apply_user_orders(context)
+    async with context.stage(BASELINE, "", next_s) as stage_end:
+        is_default = probe.purpose == "baseline"
+        purpose = ProbePurpose(
+            stage=BASELINE,
+            kind="baseline" if is_default else "confirm",
+            label=probe.label if is_default else "check",
+        )
+        await context.record(await context.measure(probe.subject, probe.setting, purpose))
+        stage_end.reason = "measured again"
+    return True
 
 
 def _may_continue(context: Context) -> bool:

@@ -43,6 +43,8 @@ class Session:
         self.path = PATH
         self.request = SimpleNamespace(buffer_scale=None, max_streams=25, tool=None)
         self.probes: list[Any] = []
+        self.path_change = None
+        self.has_just_changed = False
         self.budget = SimpleNamespace(left_s=1e6)
         self.control = SimpleNamespace(is_skipped=lambda _: False, tries=[])
         self.evidence = None
