@@ -122,7 +122,7 @@ def _method_of(context: Context, stage: SearchStage, space: Space) -> Method:
 
     method = create()
     change = context.path_change
-    # What it was told before the path changed is in its state; a belief can be taught anew.
+    # Its state holds what it was told before the path changed; with a belief it can learn again.
     first = change.noticed + 1 if change and isinstance(method, WithBelief) else 0
     state = _last_state(context.probes[first:], stage)
     if state and not _is_restored(method, state):
