@@ -29,7 +29,7 @@ METHODS = {
     IPERF3: "`iperf3`, its defaults",
     "udt": "UDT with its defaults",
 }
-"""In the order of the tables. The first three search, once a seed; the others have one setting."""
+"""In the order of the tables. The first four search, once a seed; the others have one setting."""
 
 SEARCHING = ("advise", "before", "advise-spsa", "spsa")
 
