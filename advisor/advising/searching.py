@@ -64,9 +64,13 @@ async def search_transports(
         await measure_baselines(context, stages)
     else:
         await _until_decided(context, stages, decisions)
-    before = -1
+    before, based = -1, len(context.probes)
     while _may_continue(context) and len(context.probes) > before:
         before = len(context.probes)
+        await _repeated(context, decisions)
+        if _has_changed(context, based):
+            await measure_baselines(context, stages)
+        based = len(context.probes)
         await _search(context, stages, never_ends)
         await spread_over_more(context, decisions)
         await close_in(context, decisions, insist=True)
@@ -88,9 +92,14 @@ async def _until_decided(
             continue
         await spread_over_more(context, decisions)
         await close_in(context, decisions)
-        is_changed = context.path_change is not None and context.path_change.noticed >= known
-        if not is_changed and not await _repeated(context, decisions):
+        if not _has_changed(context, known) and not await _repeated(context, decisions):
             return
+
+
+def _has_changed(context: Context, known: int) -> bool:
+    """Whether a probe after the first `known` showed that the path has changed."""
+    change = context.path_change
+    return change is not None and change.noticed >= known
 
 
 async def _repeated(context: Context, decisions: Decisions) -> bool:

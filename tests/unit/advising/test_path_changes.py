@@ -189,6 +189,28 @@ async def test_advice_is_for_the_empty_path_once_the_load_has_ended() -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("before", "runner", "now"),
+    [
+        (EMPTY, type("Loaded", (LoadBegins,), {"becomes": (0.0, LOADED)}), LOADED),
+        (LOADED, type("Emptied", (LoadBegins,), {"becomes": (0.0, EMPTY)}), EMPTY),
+    ],
+)
+async def test_more_time_measures_the_defaults_again_if_the_path_has_changed_since(
+    before: PlayedPath, runner: type[LoadBegins], now: PlayedPath
+) -> None:
+    ended = [await simulate(before, seed) for seed in range(SEEDS)]
+    sessions = [
+        await simulate(before, seed, earlier=one.probes, more_s=60.0, runner_of=runner)
+        for seed, one in enumerate(ended)
+    ]
+    assert all(_hold(sessions, now))
+    for one in sessions:
+        assert one.ranking.gain
+        assert sum(p.purpose == "baseline" for p in on_the_path_now(one.probes)) == 2
+
+
+@pytest.mark.asyncio
 async def test_a_path_that_stays_the_same_has_no_change() -> None:
     for path in (EMPTY, LOADED, dataclasses.replace(EMPTY, loss=3e-4)):
         for one in await _sessions(path, type("Same", (LoadBegins,), {"becomes": (0.0, path)})):
