@@ -17,7 +17,7 @@
 #                time, into docs/benchmarks-disk.md and docs/benchmarks-disk-tools.md (hours)
 # make bench-plans mixed files under three loads, by HARP's plan and others (hours; resumable)
 # make bench-transfers transfers that tune themselves, into docs/benchmarks-transfers.md (20 hours; resumes)
-# make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (six hours; resumes)
+# make bench-shares shares of five destinations, planned and kept, into docs/benchmarks-shares.md (seven hours; resumes)
 # make bench-shares-virtual the same on simulated networks, into docs/benchmarks-shares-virtual.md (minutes)
 # make bench-probes the rule that stops a probe, on recorded runs and traces of ADVISOR_DATA (minutes)
 # make bench-methods the search methods on recorded tables, of ADVISOR_DATA (minutes)

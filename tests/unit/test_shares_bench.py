@@ -25,6 +25,7 @@ from tests.benchmarks.shares.cases import (
     LOADS,
     RATIO,
     RATIOS,
+    REPEAT,
     TEST,
     TRAIN,
     Plan,
@@ -50,6 +51,7 @@ from tests.benchmarks.shares.summary import (
     over,
     parted,
     prediction_errors,
+    repeat_variations,
 )
 from tests.benchmarks.shares.thinning import punch
 from tests.benchmarks.shares.watching import watch
@@ -233,6 +235,17 @@ def test_a_plan_is_predicted_from_what_was_before_it() -> None:
     assert planned_errors([trained, alone], [alone], pair) == [], "nothing is known yet"
 
 
+def test_how_much_repeats_of_the_same_levels_vary(results: Results) -> None:
+    rates = ([100, 50], [110, 50], [90, 50], [100, 50])
+    run = _shared(*[[_row("a", a), _row("b", b)] for a, b in rates], part=REPEAT, case="@3")
+    assert repeat_variations(run) == pytest.approx({"a": 0.1, "b": 0})
+    rows = [[_row(name, mbps) for name in HOSTS] for mbps in (20, 22, 18, 20)]
+    results.add(_shared(*rows, part=REPEAT, case="@3"))
+    shown = tables(results)
+    assert "Mean 10.0 %, median 10.0 %." in " ".join(shown.split())
+    assert "| Kraken | 10.0 % |" in shown
+
+
 def test_the_sequence_of_loads_is_the_same_each_time_and_never_stays() -> None:
     first, again = (list(itertools.islice(load_sequence(11), 50)) for _ in range(2))
     assert first == again
@@ -277,6 +290,7 @@ def test_a_load_that_cannot_be_put_is_reported_at_once() -> None:
 def test_what_a_case_asks_of_each_destination() -> None:
     assert asked("3:2:3:4:4") == dict(zip(HOSTS, "32344", strict=True))
     assert asked("mason x1.5") == dict.fromkeys(HOSTS, "") | {"mason": "x1.5"}
+    assert asked("@3") == dict.fromkeys(HOSTS, "@3")
     assert len(factor_cases()) == 2 * len(HOSTS)
     assert trained_order(TEST) == tuple(reversed(trained_order(TRAIN)))
 

@@ -40,15 +40,22 @@ LEAST_PACKETS: Final = 20
 LOADS: Final = (0, 4, 8, 16)
 """Numbers of parallel streams of the external load, one at a time."""
 
-TRAIN, TEST, RATIO, FACTOR, LONG = "train", "test", "ratio", "factor", "long"
-PARTS: Final = (TRAIN, TEST, RATIO, FACTOR, LONG)
-"""`LONG`: one ratio for two hours, with feedback, while the load changes."""
+TRAIN, TEST, REPEAT, RATIO, FACTOR, LONG = "train", "test", "repeat", "ratio", "factor", "long"
+PARTS: Final = (TRAIN, TEST, REPEAT, RATIO, FACTOR, LONG)
+"""`REPEAT`: the same files at a time throughout, under one load. `LONG`: one ratio for two hours,
+with feedback, while the load changes."""
 
 RATIOS: Final = ("2:1:2:3:3", "3:2:3:4:4", "4:5:6:8:9", "5:4:5:8:9")
 """In the order of `HOSTS` (section V)."""
 
 LONG_RATIO: Final = "4:5:6:8:9"
 """Figure 7."""
+
+REPEATED: Final = "@3"
+"""As many files at a time to each destination, whatever the rate: a middle plan."""
+
+REPEAT_LOAD: Final = 8
+"""Streams of the external load meanwhile."""
 
 FACTORS: Final = (1.5, 2.0)
 BASE_CONCURRENCY: Final = BASE
@@ -64,7 +71,7 @@ _CHANGING: Final = 1.05
 class Task:
     """One command that is run until it has reported this number of epochs.
 
-    `case`: the request of a ratio or factor, see `asked`; otherwise the part. `number`: of the run
+    `case`: the request of a plan, see `asked`; otherwise the part. `number`: of the run
     among those of the same case. `lasts_s`: of a training, which has as many steps as that gives
     (`epochs` 0) and runs to its end; `epoch_s` is then the longest step.
     """
@@ -79,7 +86,7 @@ class Task:
     @property
     def is_plan(self) -> bool:
         """Whether it is a plan; the others vary concurrencies for training."""
-        return self.part in (RATIO, FACTOR, LONG)
+        return self.part in (REPEAT, RATIO, FACTOR, LONG)
 
     @property
     def whole_s(self) -> float:
@@ -100,6 +107,7 @@ class Plan:
     step_s: float = 90.0
     epoch_s: float = EPOCH_S
     test_steps: int = 20
+    repeat_epochs: int = 6
     ratio_epochs: int = 4
     factor_epochs: int = 2
     long_epochs: int = 80
@@ -118,6 +126,8 @@ class Plan:
                 yield Task(part, part, 0, self.step_s, 0, self.train_s)
             case "test":
                 yield Task(part, part, 0, self.epoch_s, self.test_steps)
+            case "repeat":
+                yield Task(part, REPEATED, 0, self.epoch_s, self.repeat_epochs)
             case "long":
                 yield Task(part, LONG_RATIO, 0, self.epoch_s, self.long_epochs)
             case _:
@@ -147,10 +157,12 @@ def factor_cases() -> list[str]:
 
 
 def asked(case: str) -> dict[str, str]:
-    """The request for each destination of a ratio or factor, as `advisor share plan` takes it.
+    """The request for each destination of a plan, as `advisor share plan` takes it.
 
     "" for none: the destination is held at the base case.
     """
+    if case == REPEATED:
+        return dict.fromkeys(HOSTS, case)
     if ":" in case:
         return dict(zip(HOSTS, case.split(":"), strict=True))
     named, factor = case.split()

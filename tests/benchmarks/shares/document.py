@@ -22,6 +22,9 @@ from tests.benchmarks.shares.cases import (
     LONG_RATIO,
     RATIO,
     RATIOS,
+    REPEAT,
+    REPEAT_LOAD,
+    REPEATED,
     RTT_S,
     SOURCE_RATE_BPS,
     STREAMS,
@@ -56,6 +59,7 @@ from tests.benchmarks.shares.summary import (
     over,
     parted,
     prediction_errors,
+    repeat_variations,
 )
 from tests.benchmarks.transfers.cases import CONGESTION
 from tests.benchmarks.wan.hosts import Trouble
@@ -86,7 +90,8 @@ def tables(results: Results) -> str:
     if not any(not run.trouble for run in results.all(Run)):
         raise Trouble(f"{results.file} has no run: measure first, without --document")
     trained, test = (samples_of(results.runs(part)) for part in (TRAIN, TEST))
-    parts = [_shares(results), *_cases(results), _long(results), _pairs(results)]
+    parts = [_shares(results), *_cases(results), _repeats(results), _long(results)]
+    parts.append(_pairs(results))
     if trained and test:
         parts += [tested(trained, test), ablation(trained, test)]
     if trained:
@@ -209,6 +214,26 @@ def _feedback(ratios: Sequence[Run]) -> str:
     return section("Feedback", text, table_text(["epoch", *ERRORS_HEAD], rows))
 
 
+def _repeats(results: Results) -> str:
+    """What the same levels get again and again, each destination by itself."""
+    runs = results.runs(REPEAT)
+    if not runs:
+        return ""
+    rows = [
+        [host.capitalize(), *(percent(repeat_variations(run)[host]) for run in runs)]
+        for host in HOSTS
+    ]
+    every = [one for run in runs for one in repeat_variations(run).values()]
+    text = (
+        f"The coefficient of variation of each destination's rate in {len(runs[0].seen)} epochs "
+        f"one after the other with {REPEATED[1:]} files at a time to each, under an external load "
+        f"of {REPEAT_LOAD} streams all the time: what no model can predict. "
+        f"Mean {percent(fmean(every))}, median {percent(median(every))}."
+    )
+    head = ["", *(f"run {run.number + 1}" for run in runs)]
+    return section("Repeats", text, table_text(head, rows))
+
+
 def _long(results: Results) -> str:
     """The long run, half hour by half hour."""
     runs = results.runs(LONG)
@@ -231,7 +256,7 @@ def _long(results: Results) -> str:
 def _pairs(results: Results) -> str:
     """Each model with each estimate of the load, on the same plans."""
     runs = [run for run in results.all(Run) if not run.trouble]
-    planned = [run for run in runs if run.planned]
+    planned = [run for run in runs if run.part in (RATIO, FACTOR)]
     errors = {pair: planned_errors(runs, planned, pair) for pair in (*PAIRS, *OURS)}
     if not any(errors.values()):
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from advisor.store.history import Store
 from advisor.transfer.shared.session import source_name
 from tests.benchmarks.disk.files import remove
 from tests.benchmarks.shares.cases import (
+    REPEAT,
+    REPEAT_LOAD,
     STREAMS,
     TRAIN,
     Plan,
@@ -71,7 +74,7 @@ def run_plan(folder: Path, plan: Plan, results: Results) -> None:
         for part, tasks in groupby(due, key=lambda task: task.part):
             with five_hosts(folder) as lab:
                 bench = _Bench(lab, Path(place), plan, results, progress)
-                with varying(bench.put, bench.loads_left, plan.load_s) as check:
+                with varying(bench.put, bench.loads_of(part), plan.load_s) as check:
                     time.sleep(_SETTLE_S)
                     for task in tasks:
                         bench.run(task)
@@ -93,8 +96,13 @@ class _Bench:
         self._progress = progress
         self._store = place / "store"
         fill_store(self._store, lab, results)
+
+    def loads_of(self, part: str) -> Iterator[int]:
+        """The loads of a part, one after the other."""
+        if part == REPEAT:
+            return iter([REPEAT_LOAD])
         # The sequence continues where it stopped: no part repeats the loads of another.
-        self.loads_left = islice(load_sequence(_SEED), len(results.all(Loaded)), None)
+        return islice(load_sequence(_SEED), len(self._results.all(Loaded)), None)
 
     def put(self, transfers: int) -> None:
         """From now on this many competing streams."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -104,6 +106,21 @@ def feedback_errors(run: Run) -> list[float]:
 def asked_errors_in(epoch: int) -> Callable[[Run], list[float]]:
     """The same of one epoch alone, counted from 0."""
     return lambda run: _asked_errors(run, run.seen[epoch : epoch + 1])
+
+
+def repeat_variations(run: Run) -> dict[str, float]:
+    """The coefficient of variation of each destination's rate, of a run that kept the same levels.
+
+    From the differences of one epoch to the next, so that a slow drift counts for little.
+    """
+    rates_bps: dict[str, list[float]] = {}
+    for epoch in run.seen:
+        for row in epoch.rows:
+            rates_bps.setdefault(row.destination, []).append(row.measured_bps)
+    return {
+        name: math.sqrt(fmean((b - a) ** 2 / 2 for a, b in itertools.pairwise(some))) / fmean(some)
+        for name, some in rates_bps.items()
+    }
 
 
 def over(runs: Iterable[Run], errors: Callable[[Run], list[float]]) -> Errors | None:
