@@ -22,8 +22,9 @@ from advisor.models.slicing import FileEntry
 from advisor.testing.gridftp import anonymous_server
 from advisor.testing.samples import a_path
 from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.client_options import ClientOptions
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.places import Places
 from advisor.transfer.engine.route import Route
 from tests.plugins.tools.gridftp_lines import require
@@ -86,7 +87,7 @@ class Site:
         )
         # Hurdled passes on all that it does not have.
         route = Route(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
-        client_options = ClientOptions(expected_bps=1e9, piece_s=piece_s)
+        client_options = ClientOptions(expected_bps=1e9, piece_s=piece_s, longest_piece_s=piece_s)
         return Mover(self.link, route, groups, client_options, tell=self.messages.append)
 
     def is_same(self) -> bool:
@@ -405,6 +406,6 @@ def test_a_tool_for_single_files_is_refused() -> None:
                 places=Places(source="/a", target="/b", destination_host="c"),
             ),
             [],
-            ClientOptions(expected_bps=1e9),
+            ClientOptions(expected_bps=1e9, longest_piece_s=5.0),
             tell=print,
         )

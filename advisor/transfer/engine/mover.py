@@ -26,6 +26,7 @@ from advisor.runtime.stop import Stopped, uninterrupted, unless_stopped
 from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
 from advisor.transfer.engine.client import Client
+from advisor.transfer.engine.client_options import ClientOptions
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.proof import Proofs
 from advisor.transfer.engine.rate_limit import RateLimit
@@ -46,33 +47,8 @@ _FIRST_BYTES: Final = 64 * 2**20
 """Size of the first batches at most. At the interface's rate they would take minutes on a path with
 a hundredth of it, and nothing could be changed until then."""
 
-_SET_UPS_IN_PIECE: Final = 4
-"""Duration of a batch in set-up times, where allowed. A client that is connecting and in slow start
-displaces those that already transfer: with batches twice as long as this a quarter of the rate was
-lost."""
-
 _LOOKS_PER_S: Final = 160
 """Samples per second, of all clients together: one sample looks at every open file of a client."""
-
-
-class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How clients are run.
-
-    `expected_bps`: assumed throughput of one client until it is measured, above 0; it sets the size
-    of the first batches. `piece_s`: intended duration of a batch; up to `longest_piece_s` where
-    clients take long to set up. `rate_limit_bps`: bound on all clients together, None for none.
-    `niceness`: of the client processes, 0 to 19.
-    """
-
-    expected_bps: float
-    piece_s: float = 5.0
-    longest_piece_s: float = 0.0
-    rate_limit_bps: float | None = None
-    niceness: int = 0
-
-    def piece_s_beside(self, set_up_s: float) -> float:
-        """The intended duration of a batch in seconds; `set_up_s`: that of setting up a client."""
-        return max(self.piece_s, min(_SET_UPS_IN_PIECE * set_up_s, self.longest_piece_s))
 
 
 class Mover:

@@ -24,10 +24,11 @@ from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.client_options import ClientOptions
 from advisor.transfer.engine.completion import complete
 from advisor.transfer.engine.delivery import Delivery, TargetRefused
 from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
-from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import (
     TransferOutcome,

@@ -22,6 +22,7 @@ from advisor.domain import events as ev
 from advisor.domain.manifest import entry_path
 from advisor.domain.names import names_in_short
 from advisor.domain.problem import ProblemError, ProblemKind, problem_of
+from advisor.domain.space import concurrency_of
 from advisor.hosts.decoding import BadData
 from advisor.hosts.file_samples import is_unchanged
 from advisor.methods.tuning import Tuner, TunerBounds
@@ -30,6 +31,7 @@ from advisor.models.slicing import Part
 from advisor.runtime.connect import FarEnd, look_at_path
 from advisor.runtime.stop import Stopped, unless_stopped
 from advisor.transfer.engine.batch_outcome import TransferFailed
+from advisor.transfer.engine.client_options import beside_epochs
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart
@@ -37,7 +39,6 @@ from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.proof import Proofs
 from advisor.transfer.engine.route import Route, route_of
 from advisor.transfer.nodes import messages as n
-from advisor.transfer.tuned.clients import client_options
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
 from advisor.transfer.tuned.stream_limit import most_streams, within
 from advisor.transfer.tuned.suggested_start import path_levels
@@ -244,8 +245,11 @@ class Node:
             record=self._record,
             clock=asyncio.get_running_loop().time,
         )
-        options = client_options(
-            route, loop.setting, begin.epoch_s, begin.rate_limit_bps, begin.niceness
+        options = beside_epochs(
+            begin.epoch_s,
+            route.capacity_bps / concurrency_of(loop.setting),
+            begin.rate_limit_bps,
+            begin.niceness,
         )
         self._mover = mover = Mover(
             far_end.link,

@@ -25,15 +25,15 @@ from advisor.runtime.exit_codes import EXIT_DONE
 from advisor.runtime.probe_fields import file_fields, path_fields
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
+from advisor.transfer.engine.client_options import ClientOptions
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferState
 from advisor.transfer.engine.route import SUPPOSED_CAPACITY_BPS, Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
 from advisor.transfer.planned.lines import write_lines
 from advisor.transfer.planned.planner import Planner
-from advisor.transfer.planned.retuning import Retuned
+from advisor.transfer.planned.retuning import EPOCH_S, Retuned
 from advisor.transfer.planned.running import Alone, PlanRun
 
 _WORTH_TRYING: Final = 0.3
@@ -125,7 +125,9 @@ class _PlanSession(TransferSession):
             retuned=self._tell_change if self._is_tuned else None,
         )
         clients = max(one.levels.concurrency for one in plan.classes)
-        client_options = ClientOptions(expected_bps=route.capacity_bps / clients)
+        client_options = ClientOptions(
+            expected_bps=route.capacity_bps / clients, longest_piece_s=EPOCH_S
+        )
         async with self.engine(route, state, client_options, lambda: running.phase) as run:
             if sampling:
                 await running.sample(run.mover)

@@ -3,7 +3,6 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Final
 
 import msgspec
 
@@ -15,14 +14,11 @@ from advisor.runtime.control import Control
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED
 from advisor.runtime.request import ConnectionOptions
 from advisor.store.history import Store
+from advisor.transfer.engine.client_options import ClientOptions, beside_epochs
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.route import Route
 from advisor.transfer.engine.session import TransferSession
-
-PIECE_S: Final = 5.0
-PIECES_IN_EPOCH: Final = 4
 
 
 class DestinationSession(TransferSession):
@@ -125,12 +121,8 @@ class DestinationSession(TransferSession):
     def client_options(
         self, route: Route, epoch_s: float, rate_limit_bps: float | None = None
     ) -> ClientOptions:
-        """Batches short enough that a change takes effect well before half of an epoch."""
-        return ClientOptions(
-            expected_bps=route.capacity_bps / max(1, self._wanted),
-            piece_s=min(PIECE_S, epoch_s / PIECES_IN_EPOCH),
-            rate_limit_bps=rate_limit_bps,
-        )
+        """Of its clients; `epoch_s`: for which a concurrency is kept."""
+        return beside_epochs(epoch_s, route.capacity_bps / max(1, self._wanted), rate_limit_bps)
 
     def end(self, ended: ev.DestinationEnded) -> int:
         """Emit how it ended; returns the exit code."""

@@ -10,6 +10,7 @@ import msgspec
 from advisor.domain import events as ev
 from advisor.domain.advice import PriorAdvice
 from advisor.domain.path import PathFacts
+from advisor.domain.space import concurrency_of
 from advisor.domain.transfers import Levels
 from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.models.harp.optimum import RELAXATION
@@ -18,13 +19,13 @@ from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
+from advisor.transfer.engine.client_options import beside_epochs
 from advisor.transfer.engine.epochs import EPOCH_S
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import RETRY_S, Retry
 from advisor.transfer.engine.route import Route, manifest_of, route_of
 from advisor.transfer.engine.session import TransferSession
-from advisor.transfer.tuned.clients import client_options
 from advisor.transfer.tuned.epoch_record import epoch_record
 from advisor.transfer.tuned.lab_load import watch_load
 from advisor.transfer.tuned.loop import Epoch, TuningLoop
@@ -141,10 +142,9 @@ class _TunedSession(TransferSession):
         self, route: Route, loop: TuningLoop, state: TransferState, began_s: float | None = None
     ) -> TransferOutcome:
         """Move what is left; returns the outcome. `began_s`: see `engine`."""
-        options = client_options(
-            route,
-            loop.setting,
+        options = beside_epochs(
             self._options.epoch_s,
+            route.capacity_bps / concurrency_of(loop.setting),
             self._options.rate_limit_bps,
             self._options.niceness,
         )

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from advisor.testing.samples import a_path
+from advisor.transfer.engine.client_options import ClientOptions, beside_epochs
 from advisor.transfer.engine.file_group import FileGroup
-from advisor.transfer.engine.mover import ClientOptions, Mover
+from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.places import Places
 from advisor.transfer.engine.route import Route
 
@@ -31,7 +32,7 @@ async def _leave(entered: asyncio.Event) -> None:
         link,  # type: ignore[arg-type]  # Never asked.
         route,
         [FileGroup("all", [])],
-        ClientOptions(expected_bps=1e9),
+        ClientOptions(expected_bps=1e9, longest_piece_s=10.0),
         tell=print,
     )
     async with mover:
@@ -66,3 +67,17 @@ def test_pieces_are_long_beside_what_it_takes_to_begin_one(
 ) -> None:
     client_options = ClientOptions(expected_bps=1e9, piece_s=5.0, longest_piece_s=longest_s)
     assert client_options.piece_s_beside(set_up_s) == piece_s
+
+
+@pytest.mark.parametrize(
+    ("epoch_s", "set_up_s", "piece_s"),
+    [
+        (90.0, 0.5, 5.0),
+        (90.0, 3.0, 12.0),
+        (8.0, 0.1, 2.0),
+        (8.0, 3.0, 4.0),
+        (None, 0.1, 4.0),
+    ],
+)
+def test_pieces_fit_into_an_epoch(epoch_s: float | None, set_up_s: float, piece_s: float) -> None:
+    assert beside_epochs(epoch_s, 1e9).piece_s_beside(set_up_s) == piece_s
