@@ -64,6 +64,7 @@ async def search_transports(
         await measure_baselines(context, stages)
     else:
         await _until_decided(context, stages, decisions)
+    # What the first `based` probes show of the path was known when the defaults were last measured.
     before, based = -1, len(context.probes)
     while _may_continue(context) and len(context.probes) > before:
         before = len(context.probes)
