@@ -46,7 +46,9 @@ def _introduction(found: dict[str, list[Outcome]]) -> str:
                 f"Number of paths: {count}. On each, advice with default options and an empty "
                 "history. A run of 200 paths takes hours, and paths are added as they are "
                 "measured, so the first may be of an earlier version than the last: the dates are "
-                "below. Everything is made again by"
+                "below. Slow ones share the machine and are measured sooner, so that fast ones are "
+                "fewer than were drawn: the second table has their numbers. Everything is made "
+                "again by"
             ),
             "    make bench-truth",
             filled(
@@ -119,6 +121,9 @@ _KINDS: Final[dict[str, Callable[[TruthPath], bool]]] = {
     "RTT up to 10 ms": lambda path: path.case.rtt_s <= 0.01,
     "RTT of 10 to 100 ms": lambda path: 0.01 < path.case.rtt_s <= 0.1,
     "RTT over 100 ms": lambda path: path.case.rtt_s > 0.1,
+    "up to 200 Mbit/s": lambda path: path.rate_bps <= 200e6,
+    "200 Mbit/s to 1 Gbit/s": lambda path: 200e6 < path.rate_bps <= 1e9,
+    "over 1 Gbit/s": lambda path: path.rate_bps > 1e9,
     "no loss, no cross traffic": lambda path: not path.loss and not path.case.load_streams,
     "loss, no cross traffic": lambda path: path.loss > 0 and not path.case.load_streams,
     "cross traffic": lambda path: path.case.load_streams > 0,
