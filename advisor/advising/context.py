@@ -9,7 +9,7 @@ import msgspec
 
 from advisor.advising.budget import Budget
 from advisor.advising.judging import comparable_outcome
-from advisor.advising.path_changes import PathChange, path_change
+from advisor.advising.path_changes import PathChange, on_the_path_now, path_change
 from advisor.advising.probe_events import ProbeEvents, StageEnd
 from advisor.advising.probe_runner import PeerLost, ProbeRunner
 from advisor.advising.prober import Probed
@@ -112,14 +112,17 @@ class Context:
     @property
     def probes_now(self) -> Sequence[ProbeRecord]:
         """Those of the path as it is now."""
-        change = self.path_change
-        return self.probes[change.first_now :] if change else self.probes
+        return self.probes if self.request.tool else on_the_path_now(self.probes)
 
     @property
     def has_just_changed(self) -> bool:
         """Whether the last probe shows that the path has changed."""
+        return self.has_changed_since(len(self.probes) - 1)
+
+    def has_changed_since(self, known: int) -> bool:
+        """Whether a probe after the first `known` shows that the path has changed."""
         change = self.path_change
-        return change is not None and change.noticed == len(self.probes) - 1
+        return change is not None and change.noticed >= known
 
     @property
     def path_change(self) -> PathChange | None:

@@ -69,7 +69,7 @@ async def search_transports(
     while _may_continue(context) and len(context.probes) > before:
         before = len(context.probes)
         await _repeated(context, decisions)
-        if _has_changed(context, based):
+        if context.has_changed_since(based):
             await measure_baselines(context, stages)
         based = len(context.probes)
         await _search(context, stages, never_ends)
@@ -93,14 +93,8 @@ async def _until_decided(
             continue
         await spread_over_more(context, decisions)
         await close_in(context, decisions)
-        if not _has_changed(context, known) and not await _repeated(context, decisions):
+        if not context.has_changed_since(known) and not await _repeated(context, decisions):
             return
-
-
-def _has_changed(context: Context, known: int) -> bool:
-    """Whether a probe after the first `known` showed that the path has changed."""
-    change = context.path_change
-    return change is not None and change.noticed >= known
 
 
 async def _repeated(context: Context, decisions: Decisions) -> bool:
