@@ -76,7 +76,12 @@ class Site:
         return list(listed_files(self.source))
 
     def mover(
-        self, *groups: FileGroup, tool: object = TOOL, piece_s: float = 0.01, target: str = ""
+        self,
+        *groups: FileGroup,
+        tool: object = TOOL,
+        piece_s: float = 0.01,
+        target: str = "",
+        ends_surplus: bool = False,
     ) -> Mover:
         assert isinstance(tool, Hurdled) or tool is TOOL
         places = Places(
@@ -87,7 +92,9 @@ class Site:
         )
         # Hurdled passes on all that it does not have.
         route = Route(tool=tool, path=PATH, places=places)  # type: ignore[arg-type]
-        client_options = ClientOptions(expected_bps=1e9, piece_s=piece_s, longest_piece_s=piece_s)
+        client_options = ClientOptions(
+            expected_bps=1e9, piece_s=piece_s, longest_piece_s=piece_s, ends_surplus=ends_surplus
+        )
         return Mover(self.link, route, groups, client_options, tell=self.messages.append)
 
     def is_same(self) -> bool:
@@ -133,6 +140,11 @@ def _clients(program: str = "") -> list[psutil.Process]:
 
 def _copying() -> list[psutil.Process]:
     return _clients("globus-url-copy")
+
+
+def _sleeping() -> int:
+    """How many clients are at the hurdle."""
+    return sum(one.name() == "sleep" for one in psutil.Process().children(recursive=True))
 
 
 async def _comes_true(condition: Callable[[], bool], timeout_s: float = 30) -> None:
@@ -204,6 +216,27 @@ async def test_both_settings_change_while_it_runs(site: Site) -> None:
         assert 0 < group.arrived_bytes == arrived_bytes < group.total_bytes
         assert group.moved_bytes == arrived_bytes, "each client ended its piece"
         group.concurrency = 2
+        await mover.finished()
+    assert site.is_same()
+    assert not site.messages
+
+
+@pytest.mark.asyncio
+async def test_clients_without_a_place_end_at_once_and_nothing_is_lost(site: Site) -> None:
+    for number in range(10):
+        _write(site.source / f"{number}", 4 * MIB)
+    group = site.group(concurrency=3, parallelism=1)
+    async with site.mover(group, tool=Hurdled("sleep 600", times=4), ends_surplus=True) as mover:
+        await _comes_true(lambda: _sleeping() == 3)
+        [first, *_] = sorted(group.clients, key=lambda client: client.began_s)
+        group.concurrency = 1
+        await _comes_true(lambda: group.clients == {first})
+        group.parallelism = 2
+        await _comes_true(lambda: len(group.clients) == 1 and first not in group.clients)
+        group.concurrency = 3
+        await _comes_true(lambda: group.work.left_bytes <= 4 * MIB)
+        assert _sleeping() == 1, "more clients: no other one ends"
+        group.parallelism = 3
         await mover.finished()
     assert site.is_same()
     assert not site.messages

@@ -19,8 +19,8 @@ _LATE_S: Final = 1.5
 class Client:
     """A run of the tool for one batch.
 
-    `moved_bytes`: received by the kernel of the other side. `has_ended`: the process is gone. Times
-    are the event loop's.
+    `moved_bytes`: received by the kernel of the other side. `is_dismissed`: it is ended before its
+    batch is done, see `dismiss`. `has_ended`: the process is gone. Times are the event loop's.
     """
 
     def __init__(
@@ -29,21 +29,23 @@ class Client:
         """`begun` is called with the seconds from the start to the first byte."""
         self.batch = batch
         self.moved_bytes = 0
+        self.is_dismissed = False
         self.has_ended = False
         self._total_bytes = batch.total_bytes
         self._sample_every_s = sample_every_s
         self._stall_s = stall_s
         self._begun = begun
         self._clock = asyncio.get_running_loop().time
+        self._deadline: asyncio.Timeout | None = None
         self._looks: deque[tuple[float, int]] = deque()
         self.began_s = self._clock()
 
     def is_ending(self, within_s: float) -> bool:
-        """Whether it has ended, or will within this time at its recent rate.
+        """Whether it has ended, is being ended, or will end within this time at its recent rate.
 
         The recent one, because small files come last in a batch and are slower.
         """
-        if self.has_ended:
+        if self.has_ended or self.is_dismissed:
             return True
         if len(self._looks) < 2:
             return False
@@ -53,18 +55,20 @@ class Client:
         return left_bytes * (last_s - first_s) <= (within_s + passed_s) * gained_bytes
 
     async def run(self, step: Step, reader: OutputReader, list_file: Path) -> Ran | None:
-        """Run it to its end; None if it stalled and was killed. Raises OSError."""
+        """Run it to its end; None if it was ended as stalled or dismissed. Raises OSError."""
+        if self.is_dismissed:
+            return None
         self.began_s = self._clock()
         try:
-            async with asyncio.timeout(self._stall_s) as deadline:
+            async with asyncio.timeout(self._stall_s) as self._deadline:
                 return await run_transfer(
                     step,
-                    _Listening(reader, lambda: self._lives(deadline)),
+                    _Listening(reader, self._lives),
                     list_file,
                     self._total_bytes,
                     ceiling_s=_LONGEST_S,
                     sample_every_s=self._sample_every_s,
-                    seen=lambda interval: self._see(interval, deadline),
+                    seen=self._see,
                 )
         except TimeoutError:
             return None
@@ -72,7 +76,13 @@ class Client:
             self.has_ended = True
             list_file.unlink(missing_ok=True)
 
-    def _see(self, interval: Interval, deadline: asyncio.Timeout) -> None:
+    def dismiss(self) -> None:
+        """End it now, whatever it has moved: `run` returns None."""
+        self.is_dismissed = True
+        if not self.has_ended:
+            self._expires_in(0.0)
+
+    def _see(self, interval: Interval) -> None:
         now_s = self._clock()
         self.moved_bytes += interval.received_bytes
         if not self._looks:
@@ -81,11 +91,15 @@ class Client:
         while len(self._looks) > _FEWEST_LOOKS and self._looks[1][0] <= now_s - _LATE_S:
             self._looks.popleft()
         if interval.received_bytes:
-            self._lives(deadline)
+            self._lives()
 
-    def _lives(self, deadline: asyncio.Timeout) -> None:
-        if not deadline.expired():
-            deadline.reschedule(self._clock() + self._stall_s)
+    def _lives(self) -> None:
+        if not self.is_dismissed:
+            self._expires_in(self._stall_s)
+
+    def _expires_in(self, within_s: float) -> None:
+        if self._deadline is not None and not self._deadline.expired():
+            self._deadline.reschedule(self._clock() + within_s)
 
 
 class _Listening:

@@ -25,7 +25,8 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     `expected_bps`: assumed throughput of one client until it is measured, above 0; it sets the size
     of the first batches. `piece_s`: intended duration of a batch; up to `longest_piece_s` where
     clients take long to set up. `rate_limit_bps`: bound on all clients together, None for none.
-    `niceness`: of the client processes, 0 to 19.
+    `niceness`: of the client processes, 0 to 19. `ends_surplus`: once a setting changes, clients
+    that it has no place for are ended at once, and their batches are moved again.
     """
 
     expected_bps: float
@@ -33,10 +34,34 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     piece_s: float = _PIECE_S
     rate_limit_bps: float | None = None
     niceness: int = 0
+    ends_surplus: bool = False
 
     def piece_s_beside(self, set_up_s: float) -> float:
         """The intended duration of a batch in seconds; `set_up_s`: that of setting up a client."""
         return max(self.piece_s, min(_SET_UPS_IN_PIECE * set_up_s, self.longest_piece_s))
+
+
+def lasting_epochs(
+    epoch_s: float,
+    expected_bps: float,
+    rate_limit_bps: float | None = None,
+    *,
+    ends_surplus: bool = False,
+) -> ClientOptions:
+    """The options where one client's rate depends on the others', and each rate is to be stable.
+
+    Every client that begins again in slow start displaces others. So a batch lasts half of an epoch
+    of `epoch_s` seconds, after which a change has taken effect; or the whole, where clients can be
+    ended before (`ends_surplus`). The others: as in `ClientOptions`.
+    """
+    piece_s = epoch_s if ends_surplus else epoch_s / _LEAST_PIECES_IN_EPOCH
+    return ClientOptions(
+        expected_bps=expected_bps,
+        piece_s=piece_s,
+        longest_piece_s=piece_s,
+        rate_limit_bps=rate_limit_bps,
+        ends_surplus=ends_surplus,
+    )
 
 
 def beside_epochs(

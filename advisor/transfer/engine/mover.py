@@ -2,7 +2,8 @@
 
 The work is a queue of batches of a few seconds each, and a client is one run of the tool for a
 batch. The number of clients kept running is the concurrency. Settings change with the next client
-that is started, or not started. No client is ended before its batch is done.
+that is started, or not started. No client is ended before its batch is done, except where the files
+are moved for a measurement alone.
 """
 
 import asyncio
@@ -80,6 +81,7 @@ class Mover:
         self._route = route
         self._groups = groups
         self._options = client_options
+        self._filled: dict[FileGroup, tuple[int, int]] = {}
         self._rate_limit = RateLimit(client_options.rate_limit_bps, asyncio.get_running_loop().time)
         self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * route.path.rtt_s)
         expected_bps = min(client_options.expected_bps, _FIRST_BYTES * 8 / client_options.piece_s)
@@ -224,6 +226,8 @@ class Mover:
 
         Its successor sets up its connections in the meantime.
         """
+        if self._options.ends_surplus:
+            self._end_surplus(group)
         if not self._checker.backoff.may_start(asyncio.get_running_loop().time()):
             return
         within_s = self._setup_times.usual_s
@@ -235,6 +239,21 @@ class Mover:
             client = self._client(batch)
             group.clients.add(client)
             self._start(self._move(group, client))
+
+    def _end_surplus(self, group: FileGroup) -> None:
+        """Once a setting has changed: end the clients that it has no place for, the newest first.
+
+        Only then: a client that is about to end runs beside its successor.
+        """
+        wanted = group.concurrency, group.parallelism
+        before, self._filled[group] = self._filled.get(group, wanted), wanted
+        if before == wanted:
+            return
+        staying = [one for one in group.clients if not (one.has_ended or one.is_dismissed)]
+        staying.sort(key=lambda client: client.began_s)
+        places = group.concurrency if before[1] == group.parallelism else 0
+        for client in staying[places:]:
+            client.dismiss()
 
     def _draw(self, group: FileGroup) -> Batch | None:
         sizer, clients = self._sizers[group], self._clients_wanted
@@ -264,6 +283,9 @@ class Mover:
                 self._step(order), self._route.tool.reader(), Path(order.list_file)
             )
             self._news.set()
+            if ran is None and client.is_dismissed:
+                group.work.give_back(client.batch)
+                return
             if await self._checker.check(group, client.batch, ran, client.began_s):
                 self._made |= folders
             else:

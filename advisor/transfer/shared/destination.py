@@ -14,7 +14,7 @@ from advisor.runtime.control import Control
 from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED
 from advisor.runtime.request import ConnectionOptions
 from advisor.store.history import Store
-from advisor.transfer.engine.client_options import ClientOptions, beside_epochs
+from advisor.transfer.engine.client_options import ClientOptions, lasting_epochs
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.route import Route
@@ -119,10 +119,16 @@ class DestinationSession(TransferSession):
         return self._group.carried_bytes if self._group else self._carried_bytes
 
     def client_options(
-        self, route: Route, epoch_s: float, rate_limit_bps: float | None = None
+        self,
+        route: Route,
+        epoch_s: float,
+        rate_limit_bps: float | None = None,
+        *,
+        ends_surplus: bool = False,
     ) -> ClientOptions:
-        """Of its clients; `epoch_s`: for which a concurrency is kept."""
-        return beside_epochs(epoch_s, route.capacity_bps / max(1, self._wanted), rate_limit_bps)
+        """Of its clients; `epoch_s`: for which a concurrency is kept. As in `ClientOptions`."""
+        expected_bps = route.capacity_bps / max(1, self._wanted)
+        return lasting_epochs(epoch_s, expected_bps, rate_limit_bps, ends_surplus=ends_surplus)
 
     def end(self, ended: ev.DestinationEnded) -> int:
         """Emit how it ended; returns the exit code."""

@@ -71,10 +71,10 @@ class SharedEpochs:
         """Use these concurrencies, and streams per file if given, from now on."""
         for name, concurrency in concurrencies.items():
             one = self._destinations[name]
-            wanted = (concurrency, one.parallelism if streams is None else streams[name])
-            if (one.concurrency, one.parallelism) != wanted:
-                self._meter.note_change(name)
-                one.concurrency, one.parallelism = wanted
+            parallelism = one.parallelism if streams is None else streams[name]
+            if (one.concurrency, one.parallelism) != (concurrency, parallelism):
+                self._meter.note_change(name, streams_stay=parallelism == one.parallelism)
+                one.concurrency, one.parallelism = concurrency, parallelism
 
     async def next(self) -> SharedEpoch | None:
         """Measure one epoch; None if no destination is served any more."""

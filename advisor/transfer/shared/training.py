@@ -36,7 +36,7 @@ from advisor.transfer.shared.session import ShareSession
 from advisor.transfer.shared.training_files import Source, endless_work, source_at, sparse_files
 
 LEAST_STEP_S: Final = 4.0
-"""A change takes about one batch to take effect, a quarter of the step."""
+"""Clients that take a second to set up then have the half of the step that counts at least."""
 
 MOST_STEP_S: Final = 90.0
 """The paper's transfers took that long."""
@@ -274,7 +274,8 @@ class _TrainingDestination(DestinationSession):
         space_bytes, most = self._options.space_bytes, self._options.most
         files, work = endless_work(self._source.files, space_bytes, most, whole=whole)
         group = FileGroup(self.destination, files, work=work, whole=whole)
-        client_options = self.client_options(route, self._step_s)
+        # What is moved is of no use to anyone: no client need end its batch.
+        client_options = self.client_options(route, self._step_s, ends_surplus=True)
         try:
             async with Mover(
                 self.far_end.link, route, [group], client_options, tell=self.events.notice

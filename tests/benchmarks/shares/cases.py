@@ -27,9 +27,18 @@ SOURCE_RATE_BPS: Final = 150e6
 """Less than the sum of all, as in the paper, and half of what the emulator can forward on two cores
 in addition to clients and servers."""
 
-SOURCE_QUEUE: Final = "1MB"
+SOURCE_QUEUE: Final = "500kB"
 MTU_BYTES: Final = 1500
-RTT_S: Final = 0.16
+RTTS_S: Final = {
+    "kraken": 0.12,
+    "mason": 0.122,
+    "blacklight": 0.132,
+    "gordon": 0.13,
+    "yellowstone": 0.118,
+}
+"""Those of the lab's paths, and 90 ms more, so that there are `LEAST_PACKETS`. Flows of one RTT
+would lose packets in step."""
+
 STREAMS: Final = 2
 """Of each file. The paper has eight on paths of gigabits; eight here would leave windows of a few
 packets, and rates that depend on which of them lose one."""
@@ -37,7 +46,7 @@ packets, and rates that depend on which of them lose one."""
 LEAST_PACKETS: Final = 20
 """What every flow has in flight at its fair share, with most files to all and most load."""
 
-LOADS: Final = (0, 4, 8, 16)
+LOADS: Final = (0, 4, 8, 12)
 """Numbers of parallel streams of the external load, one at a time."""
 
 TRAIN, TEST, REPEAT, RATIO, FACTOR, LONG = "train", "test", "repeat", "ratio", "factor", "long"
@@ -112,7 +121,7 @@ class Plan:
     factor_epochs: int = 2
     long_epochs: int = 80
     load_s: float = 150.0
-    most: int = 8
+    most: int = 6
     parts: Sequence[str] = PARTS
 
     @property
@@ -142,13 +151,14 @@ def fewest_packets(most: int) -> float:
     """What a flow has in flight at its fair share of the source's interface or of its path.
 
     The least of all, with `most` files to every destination and the most load, in packets and
-    without those in queues.
+    without those in queues. Flows of one queue have windows alike, and rates by their RTT.
     """
     flows = dict.fromkeys(HOSTS, most * STREAMS)
     flows[HOSTS[0]] += max(LOADS)
-    links = [(SOURCE_RATE_BPS, sum(flows.values()))]
-    links += [(RATES_BPS[host], flows[host]) for host in HOSTS]
-    return min(rate_bps * RTT_S / 8 / MTU_BYTES / n for rate_bps, n in links)
+    windows_per_s = {host: n / RTTS_S[host] for host, n in flows.items()}
+    links = [(SOURCE_RATE_BPS, sum(windows_per_s.values()))]
+    links += [(RATES_BPS[host], windows_per_s[host]) for host in HOSTS]
+    return min(rate_bps / 8 / MTU_BYTES / per_s for rate_bps, per_s in links)
 
 
 def factor_cases() -> list[str]:

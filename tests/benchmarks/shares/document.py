@@ -25,7 +25,7 @@ from tests.benchmarks.shares.cases import (
     REPEAT,
     REPEAT_LOAD,
     REPEATED,
-    RTT_S,
+    RTTS_S,
     SOURCE_RATE_BPS,
     STREAMS,
     TEST,
@@ -309,9 +309,10 @@ def _method(results: Results) -> str:
     caps = ", ".join(sorted({str(run.most) for run in runs if run.planned})) or "…"
     lines = [
         f"The lab: `advisor lab up --hosts {','.join(HOSTS)} --source-rate "
-        f"{SOURCE_RATE_BPS / 1e6:g}Mbit --rtt {RTT_S * 1000:g}ms`. Each destination has its own "
-        "path, of the same name; all share the source's interface, which limits the paper's "
-        "source too.",
+        f"{SOURCE_RATE_BPS / 1e6:g}Mbit`. Each destination has its own path; all share the "
+        "source's interface, which limits the paper's source too. RTTs are those of the lab's "
+        f"paths of these names and 90 ms more, {min(RTTS_S.values()) * 1e3:g} to "
+        f"{max(RTTS_S.values()) * 1e3:g} ms.",
         f"All hosts use TCP {CONGESTION}, which every kernel has: the streams of a path get about "
         "the same rate.",
         _loads(results),

@@ -10,7 +10,7 @@ from tests.benchmarks.shares.cases import (
     HOSTS,
     MTU_BYTES,
     RATES_BPS,
-    RTT_S,
+    RTTS_S,
     SOURCE_QUEUE,
     SOURCE_RATE_BPS,
 )
@@ -25,15 +25,14 @@ _ROOM: Final = 1.5
 
 
 class FiveHosts(LoadedLab):
-    """Each with a rate of its own."""
+    """Each with a rate and an RTT of its own."""
 
     def __enter__(self) -> FiveHosts:
         super().__enter__()
         try:
             for host, rate_bps in RATES_BPS.items():
-                self._lab_command(
-                    "set", self.name, "--host", host, "--rate", f"{rate_bps / 1e6:g}Mbit"
-                )
+                path = ("--rate", f"{rate_bps / 1e6:g}Mbit", "--rtt", f"{RTTS_S[host] * 1e3:g}ms")
+                self._lab_command("set", self.name, "--host", host, *path)
         except BaseException:
             self.__exit__()
             raise
@@ -43,8 +42,8 @@ class FiveHosts(LoadedLab):
 def five_hosts(folder: Path) -> FiveHosts:
     """What the source sends to all of them goes through its interface first."""
     shared = ("--source-rate", f"{SOURCE_RATE_BPS / 1e6:g}Mbit", "--source-queue", SOURCE_QUEUE)
-    paths = ("--rtt", f"{RTT_S * 1000:g}ms", "--mtu", str(MTU_BYTES))
-    return FiveHosts(folder, ("--hosts", ",".join(HOSTS), *shared, *paths), HOSTS)
+    hosts = ("--hosts", ",".join(HOSTS), "--mtu", str(MTU_BYTES))
+    return FiveHosts(folder, (*hosts, *shared), HOSTS)
 
 
 def make_source(file: Path, seconds: float) -> Path:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from advisor.testing.samples import a_path
-from advisor.transfer.engine.client_options import ClientOptions, beside_epochs
+from advisor.transfer.engine.client_options import ClientOptions, beside_epochs, lasting_epochs
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.mover import Mover
 from advisor.transfer.engine.places import Places
@@ -81,3 +81,8 @@ def test_pieces_are_long_beside_what_it_takes_to_begin_one(
 )
 def test_pieces_fit_into_an_epoch(epoch_s: float | None, set_up_s: float, piece_s: float) -> None:
     assert beside_epochs(epoch_s, 1e9).piece_s_beside(set_up_s) == piece_s
+
+
+def test_clients_last_an_epoch_where_they_can_be_ended_and_half_of_it_where_not() -> None:
+    assert lasting_epochs(90.0, 1e9).piece_s_beside(3.0) == 45.0
+    assert lasting_epochs(90.0, 1e9, ends_surplus=True).piece_s_beside(3.0) == 90.0

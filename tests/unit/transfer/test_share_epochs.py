@@ -116,6 +116,24 @@ def test_nobody_is_served() -> None:
     assert asyncio.run(none()) is None
 
 
+def test_with_fewer_files_and_the_same_streams_only_the_surplus_is_waited_for() -> None:
+    async def fewer() -> SharedEpoch | None:
+        a = Destination("a", 80e6)
+        epochs = SharedEpochs({"a": a}, EPOCH_S)
+        epochs.set({"a": 2})
+        a.start()
+        assert a.group is not None
+        for client in a.group.clients:
+            client.moved_bytes = 1
+        epochs.set({"a": 1})
+        a.group.clients.pop()
+        return await epochs.next()
+
+    epoch = asyncio.run(fewer())
+    assert epoch is not None
+    assert epoch.counted_s > 0.9 * EPOCH_S
+
+
 def test_what_clients_of_before_still_move_does_not_count() -> None:
     async def changed() -> tuple[SharedEpoch | None, float]:
         a = Destination("a", 80e6)
