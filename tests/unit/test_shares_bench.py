@@ -404,6 +404,7 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
     assert "`DC^0.437 × AEL1{0.031} × 2^10.738 / SC^0.234`" in text
     assert "a new number every 75 s" in " ".join(text.split())
     assert f"- ratio, {RATIOS[3]}: 0 epochs, then: lost" in text
+    assert "**Not measured yet: the parts repeat, long.**" in " ".join(text.split())
 
 
 def test_without_results_there_is_nothing_to_say(results: Results) -> None:

@@ -36,7 +36,7 @@ from advisor.transfer.shared.session import ShareSession
 from advisor.transfer.shared.training_files import Source, endless_work, source_at, sparse_files
 
 LEAST_STEP_S: Final = 4.0
-"""Clients that take a second to set up then have the half of the step that counts at least."""
+"""Half of a step counts at least: in the other half even clients that take a second can begin."""
 
 MOST_STEP_S: Final = 90.0
 """The paper's transfers took that long."""

@@ -20,6 +20,7 @@ from tests.benchmarks.shares.cases import (
     LOADS,
     LONG,
     LONG_RATIO,
+    PARTS,
     RATIO,
     RATIOS,
     REPEAT,
@@ -100,6 +101,7 @@ def tables(results: Results) -> str:
 
 
 def _introduction(results: Results) -> str:
+    missing = ", ".join(part for part in PARTS if not results.runs(part))
     return filled(
         "`make bench-shares` (`python -m tests.benchmarks.shares`; the figures are "
         f"[benchmarks/{results.file.name}](benchmarks/{results.file.name})). The rates that five "
@@ -108,6 +110,7 @@ def _introduction(results: Results) -> str:
         "Kettimuthu et al. (2014), with the paper's figures for comparison. Those were measured on "
         "other machines and faster paths, under the load of production traffic. So only the size "
         "of the errors, and which model has the smaller ones, can be compared."
+        + (f" **Not measured yet: the parts {missing}.**" if missing else "")
     )
 
 
