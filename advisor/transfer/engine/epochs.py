@@ -113,7 +113,8 @@ class EpochMeter:
     """Measures epochs of `epoch_s` seconds over some destinations.
 
     `clock`: in seconds, which pass while `wait_until` waits. `is_cut`: further reasons to cut an
-    epoch short, beside a destination that is not served any more.
+    epoch short, beside a destination that is not served any more. `waits_for_all`: an epoch
+    counts once as many clients as are wanted have moved data, and not once one of them has.
     """
 
     def __init__(
@@ -123,12 +124,15 @@ class EpochMeter:
         clock: Callable[[], float],
         wait_until: WaitUntil,
         is_cut: Callable[[], bool] = lambda: False,
+        *,
+        waits_for_all: bool = False,
     ) -> None:
         self._destinations = destinations
         self._epoch_s = epoch_s
         self._clock = clock
         self._wait_until = wait_until
         self._is_cut_from_outside = is_cut
+        self._waits_for_all = waits_for_all
         self._old_clients: dict[str, frozenset[Client]] = {}
 
     @property
@@ -175,6 +179,7 @@ class EpochMeter:
     async def _wait_for_effect(self, names: Sequence[str], end_s: float) -> None:
         """Wait until the clients of the old setting have ended, and new ones have moved data."""
         when_replaced: dict[str, int] = {}
+        begun: dict[str, set[Client]] = {name: set() for name in names}
 
         def is_in_effect(name: str) -> bool:
             one = self._destinations[name]
@@ -185,6 +190,9 @@ class EpochMeter:
                 return False
             if name in self._old_clients and group.running > group.concurrency:
                 return False
+            if self._waits_for_all and not group.runs_out:
+                begun[name].update(client for client in group.clients if client.moved_bytes)
+                return len(begun[name]) >= group.concurrency
             moved = one.carried_bytes > when_replaced.setdefault(name, one.carried_bytes)
             return moved or not group.concurrency or any(c.moved_bytes for c in group.clients)
 

@@ -1,9 +1,9 @@
 """Moves a dataset with a tool whose settings cannot be changed while it runs.
 
-The work is a queue of batches of some seconds each, and a client is one run of the tool for a batch.
-The number of clients kept running is the concurrency. Settings change with the next client that is
-started, or not started. No client is ended before its batch is done, except where the files are
-moved for a measurement alone.
+The work is a queue of batches of some seconds each, and a client is one run of the tool for a
+batch. The number of clients kept running is the concurrency. Settings change with the next client
+that is started, or not started. No client is ended before its batch is done, except where the files
+are moved for a measurement alone.
 """
 
 import asyncio

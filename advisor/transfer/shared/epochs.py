@@ -63,6 +63,7 @@ class SharedEpochs:
             epoch_s,
             clock or asyncio.get_running_loop().time,
             wait_until or _wait_until,
+            waits_for_all=True,
         )
 
     def set(

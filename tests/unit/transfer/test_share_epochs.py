@@ -134,6 +134,36 @@ def test_with_fewer_files_and_the_same_streams_only_the_surplus_is_waited_for() 
     assert epoch.counted_s > 0.9 * EPOCH_S
 
 
+def test_an_epoch_counts_once_all_files_that_are_wanted_have_begun() -> None:
+    async def more() -> tuple[SharedEpoch | None, float]:
+        a = Destination("a", 80e6)
+        epochs = SharedEpochs({"a": a}, EPOCH_S)
+        epochs.set({"a": 1})
+        a.start()
+        assert a.group is not None
+        for client in a.group.clients:
+            client.moved_bytes = 1
+        epochs.set({"a": 3})
+        a.start()
+
+        async def begin() -> None:
+            await asyncio.sleep(EPOCH_S / 3)
+            assert a.group is not None
+            for client in a.group.clients:
+                client.moved_bytes = 1
+
+        beginning = asyncio.create_task(begin())
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        epoch = await epochs.next()
+        await beginning
+        return epoch, loop.time() - began_s
+
+    epoch, took_s = asyncio.run(more())
+    assert epoch is not None
+    assert epoch.counted_s < took_s - EPOCH_S / 4
+
+
 def test_what_clients_of_before_still_move_does_not_count() -> None:
     async def changed() -> tuple[SharedEpoch | None, float]:
         a = Destination("a", 80e6)
