@@ -115,6 +115,7 @@ class EpochMeter:
     `clock`: in seconds, which pass while `wait_until` waits. `is_cut`: further reasons to cut an
     epoch short, beside a destination that is not served any more. `waits_for_all`: an epoch
     counts once as many clients as are wanted have moved data, and not once one of them has.
+    `settle_s`: what is left out besides after a change and at the start, see `SharedEpochs`.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class EpochMeter:
         is_cut: Callable[[], bool] = lambda: False,
         *,
         waits_for_all: bool = False,
+        settle_s: float = 0.0,
     ) -> None:
         self._destinations = destinations
         self._epoch_s = epoch_s
@@ -133,6 +135,8 @@ class EpochMeter:
         self._wait_until = wait_until
         self._is_cut_from_outside = is_cut
         self._waits_for_all = waits_for_all
+        self._settle_s = settle_s
+        self._is_settled = False
         self._old_clients: dict[str, frozenset[Client]] = {}
 
     @property
@@ -148,6 +152,7 @@ class EpochMeter:
         group = self._destinations[name].group
         old = () if group is None or streams_stay else group.clients
         self._old_clients[name] = frozenset(old)
+        self._is_settled = False
 
     async def measure(
         self, wanted: Comparison | None = None, is_enough: IsEnough | None = None
@@ -198,6 +203,9 @@ class EpochMeter:
 
         await self._wait(names, end_s, lambda: all(is_in_effect(name) for name in names))
         self._old_clients = {}
+        if self._settle_s and not self._is_settled:
+            await self._wait(names, min(end_s, self._clock() + self._settle_s))
+        self._is_settled = True
 
     async def _fill(
         self, parts: "_Parts", end_s: float, wanted: Comparison | None, is_enough: IsEnough | None

@@ -105,6 +105,11 @@ class ShareSession(Session):
                 task.cancel()
             await uninterrupted(asyncio.wait(tasks))
 
+    @property
+    def longest_rtt_s(self) -> float:
+        """Of the paths to the destinations that were reached."""
+        return max((one.path.rtt_s for one in self.sessions.values() if one.path), default=0.0)
+
     async def next_epoch(self, epochs: SharedEpochs) -> SharedEpoch | None:
         """Measure the next epoch; None when no destination will be served again."""
         while (epoch := await epochs.next()) is None:

@@ -247,7 +247,7 @@ class _Sharing(ShareSession):
 
         Factors refer to a measured base: the first epoch has it, as the paper's experiment does.
         """
-        epochs = SharedEpochs(self.sessions, self._options.epoch_s)
+        epochs = SharedEpochs(self.sessions, self._options.epoch_s, self.longest_rtt_s)
         while True:
             epochs.set(levels)
             epoch = await self.next_epoch(epochs)

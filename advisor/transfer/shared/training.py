@@ -185,7 +185,8 @@ class _Training(ShareSession):
         """Step by step, until time is up: set what it wants, and measure."""
         clock = asyncio.get_running_loop().time
         end_s = clock() + self._options.lasts_s
-        epochs = SharedEpochs(self.sessions, step_s, self._options.precision)
+        precision = self._options.precision
+        epochs = SharedEpochs(self.sessions, step_s, self.longest_rtt_s, precision=precision)
         for step in wanted:
             if end_s - clock() < _WORTH_BEGINNING * step_s:
                 return

@@ -322,8 +322,8 @@ def _method(results: Results) -> str:
         f"Training: {steps[TRAIN]} steps of `advisor share train`; test: {steps[TEST]} steps of "
         "it with the destinations in the reverse order.",
         f"Steps of the training take at most {training}, those of the test at most, and epochs "
-        f"always, {others}; the time after a change until the old clients have ended is not "
-        "counted. The paper's transfers took 90 s.",
+        f"always, {others}; the time after a change until it has taken effect is not counted. "
+        "The paper's transfers took 90 s.",
         f"Every file has {STREAMS} streams. With all files, the most load and empty queues a flow "
         f"has {fewest_packets(max((run.most for run in runs), default=0) or MOST_FILES):.0f} "
         "packets or more in "

@@ -1,6 +1,7 @@
 """Epochs that several destinations have in common."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -162,6 +163,30 @@ def test_an_epoch_counts_once_all_files_that_are_wanted_have_begun() -> None:
     epoch, took_s = asyncio.run(more())
     assert epoch is not None
     assert epoch.counted_s < took_s - EPOCH_S / 4
+
+
+def test_after_a_change_flows_settle_before_an_epoch_counts() -> None:
+    now_s = 0.0
+
+    async def until(condition: Callable[[], bool]) -> None:
+        nonlocal now_s
+        while not condition():
+            now_s += 0.5
+
+    async def changed() -> list[SharedEpoch | None]:
+        a = Destination("a", 80e6)
+        epochs = SharedEpochs({"a": a}, 90.0, 0.13, clock=lambda: now_s, wait_until=until)
+        found = []
+        for level in (1, 1, 2):
+            epochs.set({"a": level})
+            a.start()
+            assert a.group is not None
+            for client in a.group.clients:
+                client.moved_bytes = 1
+            found.append(await epochs.next())
+        return found
+
+    assert [epoch and epoch.counted_s for epoch in asyncio.run(changed())] == [77.0, 90.0, 77.0]
 
 
 def test_what_clients_of_before_still_move_does_not_count() -> None:

@@ -212,7 +212,13 @@ _MET: Final = 0.15
 
 
 def _epochs(source: VirtualSource, epoch_s: float, precision: float | None = None) -> SharedEpochs:
-    return SharedEpochs(source.destinations, epoch_s, precision, source.clock, source.until)
+    return SharedEpochs(
+        source.destinations,
+        epoch_s,
+        precision=precision,
+        clock=source.clock,
+        wait_until=source.until,
+    )
 
 
 async def _next(epochs: SharedEpochs) -> SharedEpoch:
