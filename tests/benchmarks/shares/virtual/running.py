@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from advisor.domain.shares import BASE, Asked, Concurrencies, Served, Streams
+from advisor.domain.shares import BASE, Asked, Served, SharePlan, Streams
 from advisor.models.shares.forecast import DEFAULT, Forecast
 from advisor.models.shares.planning import bounded, plan
 from advisor.models.shares.steering import Steering
@@ -49,15 +49,17 @@ class Training:
 class Found:
     """Relative errors. `requested`, `kept`: of ratios by epoch, with feedback and without it.
 
-    `expected`: of the plans; `factors`: of what all are expected to get after the base, and
-    `factors_requested` of what the one was to get, `factors_missed` where it was foreseen that this
-    cannot be met. `repeats`: the same levels one after another. `streams`: what twice the streams
-    change by the models, and `streams_as_files` where a stream counts as a part of a file.
+    `expected`: of the plans; `within`: whether their intervals contain the rates. `factors`: of
+    what all are expected to get after the base, and `factors_requested` of what the one was to get,
+    `factors_missed` where it was foreseen that this cannot be met. `repeats`: the same levels one
+    after another. `streams`: what twice the streams change by the models, and `streams_as_files`
+    where a stream counts as a part of a file.
     """
 
     requested: list[list[float]] = field(default_factory=lambda: [[] for _ in range(EPOCHS)])
     kept: list[list[float]] = field(default_factory=lambda: [[] for _ in range(EPOCHS)])
     expected: list[float] = field(default_factory=list)
+    within: list[bool] = field(default_factory=list)
     factors: list[float] = field(default_factory=list)
     factors_requested: list[float] = field(default_factory=list)
     factors_missed: list[float] = field(default_factory=list)
@@ -130,7 +132,8 @@ class Virtual:
     async def _ratio(self, case: str, source: VirtualSource, errors: list[list[float]]) -> None:
         wanted = _asked(case)
         forecasts = self._forecasts(source.now_s)
-        levels = _planned(wanted, forecasts)
+        planned = {row.destination: row for row in _planned(wanted, forecasts).rows}
+        levels = {name: row.concurrency for name, row in planned.items()}
         steering = Steering(forecasts, bounded(wanted, forecasts))
         has_feedback = errors is self.found.requested
         epochs = _epochs(source, EPOCH_S)
@@ -142,6 +145,9 @@ class Virtual:
             errors[number] += _off(epoch.rates_bps, asked_bps)
             if not number and has_feedback:
                 self.found.expected += _off(expected_bps, epoch.rates_bps)
+                for name, rate_bps in epoch.rates_bps.items():
+                    low_bps, high_bps = planned[name].interval_bps
+                    self.found.within.append(low_bps <= rate_bps <= high_bps)
                 _add(self.found.tested, epoch, source.now_s)
             steering.learn(epoch.concurrencies, epoch.rates_bps, epoch.errors)
             if has_feedback and (better := steering.wanted(levels)):
@@ -240,9 +246,8 @@ def _limited(one: Asked) -> Asked:
     return Asked(share=one.share, factor=one.factor, held=one.held, most=MOST)
 
 
-def _planned(wanted: Mapping[str, Asked], forecasts: Mapping[str, Forecast]) -> Concurrencies:
-    made = plan("source", wanted, forecasts, DEFAULT, STREAMS)
-    return {row.destination: row.concurrency for row in made.rows}
+def _planned(wanted: Mapping[str, Asked], forecasts: Mapping[str, Forecast]) -> SharePlan:
+    return plan("source", wanted, forecasts, DEFAULT, STREAMS)
 
 
 def _expected(steering: Steering, epoch: SharedEpoch) -> dict[str, float]:
