@@ -3,6 +3,9 @@
 The paper leaves open, and this module decides:
 
 - Which three fifths are for training: in order of time the first, third and fifth of each five.
+  These and the others give the regulariser and the errors. With that regulariser the model is then
+  fitted to all: two fifths more to learn from matter most where the training was short. The
+  paper's does without them.
 - The regularisers: 0, and 46 from 0.0001 to 100, evenly spaced on a logarithmic scale. The
   intercept is not regularised.
 - The weight of DC has a lower bound: see `least_weights`.
@@ -46,6 +49,7 @@ _OF_DC: Final = 1
 """The column of the concurrency in the features of LOG."""
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 class TooFew(ProblemError, ValueError):
@@ -114,18 +118,33 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fit(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareModel:
+    """The validated model, fitted to all samples. Raises TooFew."""
+    return complete(validate(samples, form, load), samples)
+
+
+def complete(validated: ShareModel, samples: Sequence[Served]) -> ShareModel:
+    """The same fitted to all samples; its errors are those of the validated one."""
+    data = _Data(samples, validated.form, validated.load)
+    return msgspec.structs.replace(
+        data.model(validated.regulariser, data.all),
+        training_error=validated.training_error,
+        validation_error=validated.validation_error,
+    )
+
+
+def validate(samples: Sequence[Served], form: Form, load: Load = Load.NONE) -> ShareModel:
     """The model with the smallest sum of training and validation error. Raises TooFew.
 
     The samples of one destination; the load is derived from those with the same DC and SC, so there
-    should be several such.
+    should be several such. It is fitted to those for training alone.
     """
     if len(samples) < LEAST_SAMPLES:
         raise TooFew(
             f"{len(samples)} measurements of this destination are too few for a model: "
             f"{LEAST_SAMPLES} are needed at least"
         )
-    data = _Data(sorted(samples, key=lambda one: one.when_s), form, load)
-    models = [data.model(regulariser) for regulariser in _REGULARISERS]
+    data = _Data(samples, form, load)
+    models = [data.model(regulariser, data.for_training) for regulariser in _REGULARISERS]
     return min(models, key=lambda one: one.training_error + one.validation_error)
 
 
@@ -141,7 +160,7 @@ def usual_streams(samples: Sequence[Served], form: Form) -> Streams | None:
 
 
 def held_back(samples: Sequence[Served]) -> list[Served]:
-    """The validation samples, which `fit` does not fit to, in order of time."""
+    """The validation samples, which `validate` does not fit to, in order of time."""
     ordered = sorted(samples, key=lambda one: one.when_s)
     return [one for number, one in enumerate(ordered) if number % 5 not in _TRAINS]
 
@@ -150,8 +169,8 @@ class _Data:
     """Features and targets, divided for training and validation."""
 
     def __init__(self, samples: Sequence[Served], form: Form, load: Load) -> None:
+        samples = sorted(samples, key=lambda one: one.when_s)
         self._form, self._load = form, load
-        self._samples = samples
         self._streams = usual_streams(samples, form)
         self._features = _features(samples, form, load, has_streams=self._streams is not None)
         self._targets = np.array([target_of(form, one.throughput_bps / MEGA) for one in samples])
@@ -160,10 +179,11 @@ class _Data:
         self._least = np.array(
             [*least_weights(form, has_streams=self._streams is not None), *loads]
         )
-        self._trains = np.isin(np.arange(len(samples)) % 5, _TRAINS)
+        self.all = np.ones(len(samples), dtype=np.bool_)
+        self.for_training = np.isin(np.arange(len(samples)) % 5, _TRAINS)
 
-    def model(self, regulariser: float) -> ShareModel:
-        weights, intercept = self._solved(regulariser)
+    def model(self, regulariser: float, fitted_to: Mask) -> ShareModel:
+        weights, intercept = self._solved(regulariser, fitted_to)
         fitted = self._features @ weights + intercept
         predicted_bps = np.array([mbps_of(self._form, one) for one in fitted]) * MEGA
         errors = np.abs(predicted_bps - self._observed_bps) / self._observed_bps
@@ -177,18 +197,18 @@ class _Data:
             intercept=float(intercept),
             usual_load=float(self._features[:, -1].mean()) if has_load else 0.0,
             regulariser=regulariser,
-            training_error=float(errors[self._trains].mean()),
-            validation_error=float(errors[~self._trains].mean()),
+            training_error=float(errors[self.for_training].mean()),
+            validation_error=float(errors[~self.for_training].mean()),
             streams=self._streams,
-            slope_error=self._slope_error(fitted),
+            slope_error=self._slope_error(fitted, fitted_to),
         )
 
-    def _slope_error(self, fitted: Array) -> float:
+    def _slope_error(self, fitted: Array, fitted_to: Mask) -> float:
         """By the usual formula of least squares, without the regulariser, which only reduces it."""
         if self._form is not Form.LOG:
             return 0.0
-        features = self._features[self._trains]
-        off = (self._targets - fitted)[self._trains]
+        features = self._features[fitted_to]
+        off = (self._targets - fitted)[fitted_to]
         freedom = len(off) - features.shape[1] - 1
         if freedom < 1:
             return math.inf
@@ -196,8 +216,8 @@ class _Data:
         inverse = np.linalg.pinv(centred.T @ centred)
         return float(np.sqrt(off @ off / freedom * inverse[_OF_DC, _OF_DC]))
 
-    def _solved(self, regulariser: float) -> tuple[Array, float]:
-        features, targets = self._features[self._trains], self._targets[self._trains]
+    def _solved(self, regulariser: float, fitted_to: Mask) -> tuple[Array, float]:
+        features, targets = self._features[fitted_to], self._targets[fitted_to]
         if not features.shape[1]:
             return np.zeros(0), float(targets.mean())
         from scipy.optimize import lsq_linear  # Imported late: it takes a while.

@@ -17,7 +17,7 @@ import msgspec
 from advisor.domain.shares import Served, Streams
 from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
-from advisor.models.shares.fitting import fit, held_back
+from advisor.models.shares.fitting import ShareModel, complete, held_back, validate
 
 
 class Modelling(msgspec.Struct, frozen=True):
@@ -66,14 +66,15 @@ class Forecast:
         parallelism: int | None = None,
     ) -> None:
         self.samples = tuple(samples)
-        self.model = fit(samples, modelling.form, modelling.load)
+        validated = validate(samples, modelling.form, modelling.load)
+        self.model = complete(validated, samples)
         self._streams = Streams(parallelism, parallelism) if parallelism else self.model.streams
         self._estimate = modelling.estimate
         self._recent = self.samples if recent is None else tuple(recent)
         self._now_s = now_s
         self._corrections = corrections_of(self.model, samples)
         self._loads: dict[float, float] = {}
-        factors = list(self._tried())
+        factors = list(self._tried(validated))
         self.error = fmean(abs(1 / factor - 1) for factor in factors)
         squares = fmean(math.log(factor) ** 2 for factor in factors)
         self.scatter = max(_LEAST_SCATTER, math.sqrt(squares))
@@ -104,19 +105,15 @@ class Forecast:
         spread = math.exp(float(stdtrit(self._held_out, _UPPER)) * self.scatter)
         return expected_bps / spread, expected_bps * spread
 
-    def _tried(self) -> Iterator[float]:
+    def _tried(self, validated: ShareModel) -> Iterator[float]:
         """Observed over predicted for held-out samples, load estimated from earlier ones."""
+        corrections = corrections_of(validated, self.samples)
         for one in held_back(self.samples)[-_TRIED:]:
             before = [other for other in self.samples if other.when_s < one.when_s]
             load = load_now(
-                self.model,
-                self._estimate,
-                before,
-                one.when_s,
-                one.concurrency,
-                self._corrections,
+                validated, self._estimate, before, one.when_s, one.concurrency, corrections
             )
-            yield one.throughput_bps / self.model.predict_sample_bps(one, load)
+            yield one.throughput_bps / validated.predict_sample_bps(one, load)
 
     def _load(self, concurrency: float) -> float:
         # Only the estimate from the previous transfer depends on it (PT).

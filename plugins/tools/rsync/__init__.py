@@ -7,8 +7,8 @@ Found by running it (3.5.0, with ssh and sshd of OpenSSH 9.2, and split of coreu
   lists are files first.
 - With `--files-from` names that begin with "#" or ";" are comments, even with `--from0`.
 - Each process sets permissions and times of the folders of its files when it ends. Where a folder
-  is read-only at the source, another process of an ordinary user may then fail to write to it: the
-  line ends with status 23, and does the rest when it is run again.
+  is read-only at the source, another process of an ordinary user would then fail to write to it: so
+  folders are writable until all have ended.
 """
 
 import shutil

@@ -32,7 +32,7 @@ VARIED: Final = Training("as the first, 1 to 4 streams for each file", 3600.0, 9
 TRAININGS: Final = (
     OURS_FIRST,
     Training("the same, half an hour", 1800.0, 90.0),
-    Training("the same, 20 min", 1200.0, 90.0),
+    Training("the same, 10 min", 600.0, 90.0),
     Training("the paper's levels, an hour, 16 s", 3600.0, 16.0, None, is_papers=True),
     VARIED,
 )

@@ -1,5 +1,6 @@
 """Models of what each of several destinations gets, fitted to made-up truth."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from advisor.domain.shares import Served
 from advisor.models.shares.features import Form, Load, load_feature, load_of, load_value
-from advisor.models.shares.fitting import TooFew, fit, usual_streams
+from advisor.models.shares.fitting import TooFew, fit, usual_streams, validate
 
 LEVELS = [(dc, sc) for dc, sc in product(range(1, 6), range(5, 15, 3)) if dc <= sc]
 
@@ -140,3 +141,22 @@ def streamed(files: int, other_files: int, streams: int, others: int = 4) -> Ser
         parallelism=streams,
         source_streams=files * streams + other_files * others,
     )
+
+
+def test_it_is_fitted_to_all_samples_and_says_the_errors_of_the_validation() -> None:
+    closer = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        samples = [
+            served(dc, sc, by_log(dc, sc) * float(rng.lognormal(0.0, 0.2)), when_s=float(number))
+            for number, (dc, sc) in enumerate(rng.permutation(LEVELS)[:10].tolist())
+        ]
+        validated, model = validate(samples, Form.LOG), fit(samples, Form.LOG)
+        assert model.training_error == validated.training_error
+        assert model.validation_error == validated.validation_error
+        off, before = (
+            np.mean([abs(math.log(one.predict_bps(*at) / 1e6 / by_log(*at))) for at in LEVELS])
+            for one in (model, validated)
+        )
+        closer.append(off < before)
+    assert np.mean(closer) > 0.7
