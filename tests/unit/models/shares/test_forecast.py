@@ -91,10 +91,10 @@ def test_nine_of_ten_new_ones_are_within_the_interval() -> None:
 def test_nine_of_ten_are_within_it_after_short_trainings_too(steps: int) -> None:
     """Of a few ratios that were held out, the largest is often exceeded by new ones."""
     hits = []
-    for seed in range(100):
+    for seed in range(40):
         samples = served(steps, noise=0.2, seed=seed)["kraken"]
         forecast = Forecast(samples, NOW_S, Modelling(Form.LOG, Load.NONE))
-        for one in served(10, noise=0.2, seed=1000 + seed)["kraken"]:
+        for one in served(20, noise=0.2, seed=1000 + seed)["kraken"]:
             low, high = forecast.interval_bps(one.concurrency, one.source_concurrency)
             hits.append(low <= one.throughput_bps <= high)
     assert 0.86 < fmean(hits) < 0.95
