@@ -46,6 +46,7 @@ from tests.benchmarks.shares.summary import (
     asked_errors_in,
     errors_of,
     feedback_errors,
+    has_changed,
     is_missed,
     open_loop_errors,
     over,
@@ -379,6 +380,14 @@ def test_a_command_that_loses_a_destination_does_not_count() -> None:
     assert trouble == "1 epochs, then: mason: the path was lost"
 
 
+def test_feedback_may_have_changed_concurrencies() -> None:
+    first = [_row("a", 88, 100), _row("b", 60, 80)]
+    more = [first[0], msgspec.structs.replace(first[1], concurrency=3)]
+    assert has_changed(_shared(first, first, more))
+    assert not has_changed(_shared(first, first))
+    assert not has_changed(_shared())
+
+
 def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results) -> None:
     results.add(_trained(TRAIN, 12, _BEGAN_S, hosts=1))  # Kraken: each one costs a second.
     results.add(_trained(TEST, 5, _BEGAN_S + 1000, hosts=1))
@@ -395,6 +404,7 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
     assert "| expected, ratios | 15.2 % | 15.2 % | 50.0 % | 0.0 % | 2 |" in text
     assert "| requested, ratios, where it cannot be met | 18.5 % |" in text
     assert "| requested, ratios, with feedback | 13.8 % | 12.0 % | 66.7 % | 33.3 % | 6 |" in text
+    assert "where the data support it: in 0 of 2 runs." in " ".join(text.split())
     assert "| 4 | 4.5 % | 4.5 % | 100.0 % | 100.0 % | 2 |" in text
     assert "| kraken × 2 | 2:2 | 8.3 % | 25.0 % | 0 of 1 |" in text
     assert "For 1 of 3 runs advisor reported" in " ".join(text.split())

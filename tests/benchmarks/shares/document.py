@@ -56,6 +56,7 @@ from tests.benchmarks.shares.summary import (
     errors_of,
     feedback_errors,
     first_levels,
+    has_changed,
     open_loop_errors,
     over,
     parted,
@@ -211,8 +212,9 @@ def _feedback(ratios: Sequence[Run]) -> str:
     text = (
         "The error of all destinations relative to the requested rate, over all ratio runs, epoch "
         "by epoch. The first is the plan's, before anything is measured; after each epoch the "
-        "models are updated, and the concurrencies change where the data support it. The external "
-        "load keeps changing meanwhile."
+        "models are updated, and the concurrencies change where the data support it: in "
+        f"{sum(map(has_changed, ratios))} of {len(ratios)} runs. The external load keeps changing "
+        "meanwhile, and the rates of unchanged concurrencies vary as under Repeats."
     )
     return section("Feedback", text, table_text(["epoch", *ERRORS_HEAD], rows))
 

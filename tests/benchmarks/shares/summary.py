@@ -133,6 +133,12 @@ def first_levels(run: Run) -> dict[str, int]:
     return {plan.destination: plan.concurrency for plan in run.planned}
 
 
+def has_changed(run: Run) -> bool:
+    """Whether feedback changed the concurrency of a destination."""
+    levels = [{row.destination: row.concurrency for row in epoch.rows} for epoch in run.seen]
+    return any(one != levels[0] for one in levels)
+
+
 def _asked_errors(run: Run, epochs: Iterable[Epoch]) -> list[float]:
     """For all destinations with a request: one that is held has none."""
     free = {plan.destination for plan in run.planned if plan.asked.held is None}
