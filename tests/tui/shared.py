@@ -57,7 +57,7 @@ def samples_of(name: str, begin_s: float) -> list[Served]:
     for number in range(STEPS):
         levels = levels_of(number)
         total = sum(levels.values())
-        off = 1 + 0.05 * ((number * 7 + NAMES.index(name) * 3) % 5 - 2)
+        off = 1 + 0.03 * ((number * 5 + NAMES.index(name) * 3) % 7 - 3)
         served = Served(
             concurrency=levels[name],
             source_concurrency=total,

@@ -6,8 +6,9 @@ The paper leaves open, and this module decides:
   These and the others give the regulariser and the errors. With that regulariser the model is then
   fitted to all: two fifths more to learn from matter most where the training was short. The
   paper's does without them.
-- The regularisers: 0, and 46 from 0.0001 to 100, evenly spaced on a logarithmic scale. The
-  intercept is not regularised.
+- The regularisers: 47 from 0.000001 to 100, evenly spaced on a logarithmic scale. The smallest
+  changes nothing but what the samples do not determine, as the weight of a concurrency that was
+  always the same: with 0 that would be arbitrary. The intercept is not regularised.
 - The weight of DC has a lower bound: see `least_weights`.
 - Streams are features where they varied: with one value for all there is nothing to fit.
 - The error is the mean of |predicted - observed| / observed.
@@ -37,7 +38,7 @@ from advisor.models.shares.features import (
 )
 
 LEAST_SAMPLES: Final = 5
-_REGULARISERS: Final = (0.0, *np.logspace(-4, 2, 46).tolist())
+_REGULARISERS: Final = tuple(np.logspace(-6, 2, 47).tolist())
 _TRAINS: Final = (0, 2, 4)
 _VARIED: Final = 4
 """The fewest different streams that two exponents are fitted to."""
@@ -64,7 +65,8 @@ class ShareModel(msgspec.Struct, frozen=True, kw_only=True):
     `weights`: of the features; `load_weight`: of the load's feature, 0 without one; `intercept`: of
     the target. `usual_load`: the mean feature of the load in the data. `regulariser`: λ. Errors are
     relative. `streams`: those of most samples, where streams varied and are features; else None.
-    `slope_error`: the standard error of the weight of the concurrency, of LOG alone, else 0.
+    `slope_error`: the standard error of the weight of the concurrency, of LOG alone, else 0;
+    infinite if the concurrency did not vary.
     """
 
     form: Form
@@ -210,7 +212,7 @@ class _Data:
         features = self._features[fitted_to]
         off = (self._targets - fitted)[fitted_to]
         freedom = len(off) - features.shape[1] - 1
-        if freedom < 1:
+        if freedom < 1 or not np.ptp(features[:, _OF_DC]):
             return math.inf
         centred = features - features.mean(axis=0)
         inverse = np.linalg.pinv(centred.T @ centred)
