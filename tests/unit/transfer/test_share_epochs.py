@@ -9,6 +9,7 @@ from advisor.models.slicing import FileEntry, Part
 from advisor.transfer.engine.client import Client
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
+from tests.virtual_clock import VirtualClock
 
 MIB = 2**20
 EPOCH_S = 90.0
@@ -58,30 +59,29 @@ class Destination:
             client.moved_bytes += round(self._client_bps / 8 * passed_s)
 
 
-class Course:
+class Course(VirtualClock):
     """The time in which destinations move data, and other things happen `at` a time."""
 
     def __init__(self, *destinations: Destination) -> None:
-        self.now_s = 0.0
+        super().__init__()
         self._moving = list(destinations)
         self._later: dict[float, Callable[[], object]] = {}
 
     def at(self, when_s: float, happens: Callable[[], object]) -> None:
         self._later[when_s] = happens
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
-            self.now_s += STEP_S
-            for one in self._moving:
-                one.move(STEP_S)
-            self._later.pop(self.now_s, lambda: None)()
+    def step(self) -> None:
+        self.now_s += STEP_S
+        for one in self._moving:
+            one.move(STEP_S)
+        self._later.pop(self.now_s, lambda: None)()
 
     def epochs(self, *destinations: Destination, rtt_s: float = 0.0) -> SharedEpochs:
         return SharedEpochs(
             {one.group.name: one for one in destinations if one.group},
             EPOCH_S,
             rtt_s,
-            clock=lambda: self.now_s,
+            clock=self.clock,
             wait_until=self.until,
         )
 
@@ -148,8 +148,8 @@ async def test_with_fewer_files_and_the_same_streams_only_the_surplus_is_waited_
     serve(epochs, a, level=3)
     a.move(STEP_S)
     epochs.set({"a": 2})
-    course.at(10.0, lambda: (a.clients.clear(), a.start()))
-    assert (await seen(epochs)).counted_s == EPOCH_S - 10.0 - STEP_S
+    course.at(10.0, a.clients.pop)
+    assert (await seen(epochs)).counted_s == EPOCH_S - 10.0
 
 
 @pytest.mark.asyncio
