@@ -67,7 +67,7 @@ SAME_FILES: Final = Sameness(0.02, 0.02)
 """For tools: a large dataset takes hours, and more files at a time cost little beside that."""
 
 
-def _student(degrees: float) -> float:
+def student(degrees: float) -> float:
     """The two-sided quantile of Student's distribution at `CONFIDENCE`."""
     from scipy.special import stdtrit  # Imported late: it takes longer than all the rest.
 
@@ -141,13 +141,13 @@ class Comparison:
     def mean(self, index: int) -> Estimate:
         """The setting's mean throughput (geometric) with the interval of that mean."""
         spread = self._spread(index)
-        half = _student(spread.degrees) * spread.value / math.sqrt(len(self._logs[index]))
+        half = student(spread.degrees) * spread.value / math.sqrt(len(self._logs[index]))
         return _back(self._means[index], half)
 
     def next_one(self, index: int) -> Estimate:
         """The setting's mean throughput with the prediction interval of one more measurement."""
         spread = self._spread(index)
-        half = _student(spread.degrees) * spread.value * math.sqrt(1 + 1 / len(self._logs[index]))
+        half = student(spread.degrees) * spread.value * math.sqrt(1 + 1 / len(self._logs[index]))
         return _back(self._means[index], half)
 
     def ratio(self, index: int, to: int) -> Estimate:
@@ -171,7 +171,7 @@ class Comparison:
         if ours is not theirs:
             weighed = our_part**2 / ours.degrees + their_part**2 / theirs.degrees
             degrees = variance**2 / weighed
-        half = _student(degrees) * math.sqrt(variance)
+        half = student(degrees) * math.sqrt(variance)
         return _back(self._means[index] - self._means[to], half)
 
     def clearly_different(self, index: int, other: int) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.domain.advice import Estimate
 from advisor.domain.grid import Cell
-from advisor.models.comparison import CONFIDENCE, LEAST_SPREAD
+from advisor.models.comparison import LEAST_SPREAD, student
 
 FALSE_DISCOVERIES: Final = 0.05
 """The expected share of chance among the settings that are said to have changed."""
@@ -104,9 +104,9 @@ def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[Estimate, f
 
 def _tested(difference: float, error: float, degrees: float) -> tuple[Estimate, float]:
     """The ratio of a difference of logarithms, and the two-sided p-value of Student's test."""
-    from scipy.special import stdtr, stdtrit  # Imported late: it takes long.
+    from scipy.special import stdtr  # Imported late: it takes long.
 
-    half = float(stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = student(degrees) * error
     interval = (math.exp(difference - half), math.exp(difference + half))
     p = 2 * float(stdtr(degrees, -abs(difference) / error))
     return Estimate(math.exp(difference), interval), p

@@ -5,6 +5,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Final
 
+from advisor.models.comparison import student
+
 LOOKED_AT: Final = 30
 """The number of rates that count; older ones need not be kept."""
 
@@ -24,10 +26,8 @@ def time_left(left_bytes: int, rates_bps: Sequence[float]) -> tuple[float, float
     looked_at = rates_bps[-LOOKED_AT:]
     if len(looked_at) < _FEWEST or (mean_bps := statistics.fmean(looked_at)) <= 0:
         return None
-    from scipy.stats import t  # Imported late: it takes longer than all the rest.
-
     worth = max(2.0, len(looked_at) / _ALIKE)
-    off_bps = float(t.ppf(0.95, worth - 1)) * statistics.stdev(looked_at) / math.sqrt(worth)
+    off_bps = student(worth - 1) * statistics.stdev(looked_at) / math.sqrt(worth)
     bits = left_bytes * 8
     slowest_bps = max(mean_bps - off_bps, mean_bps / 10)
     return bits / mean_bps, bits / (mean_bps + off_bps), bits / slowest_bps

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.shares import Served, Streams
+from advisor.models.comparison import student
 from advisor.models.shares.estimating import LoadEstimation, corrections_of, load_now
 from advisor.models.shares.features import Form, Load
 from advisor.models.shares.fitting import ShareModel, complete, held_back, validate
@@ -40,9 +41,6 @@ class Modelling(msgspec.Struct, frozen=True):
 DEFAULT: Final = Modelling()
 
 _TRIED: Final = 100
-_UPPER: Final = 0.95
-"""The quantile at the upper end of an interval of 90 %."""
-
 _LEAST_SCATTER: Final = 0.01
 
 
@@ -99,10 +97,8 @@ class Forecast:
 
     def interval_bps(self, concurrency: float, source_concurrency: float) -> tuple[float, float]:
         """The 90 % prediction interval."""
-        from scipy.special import stdtrit  # Imported late: it takes longer than all the rest.
-
         expected_bps = self(concurrency, source_concurrency)
-        spread = math.exp(float(stdtrit(self._held_out, _UPPER)) * self.scatter)
+        spread = math.exp(student(self._held_out) * self.scatter)
         return expected_bps / spread, expected_bps * spread
 
     def _tried(self, validated: ShareModel) -> Iterator[float]:
