@@ -391,8 +391,8 @@ def test_feedback_may_have_changed_concurrencies() -> None:
 def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results) -> None:
     results.add(_trained(TRAIN, 12, _BEGAN_S, hosts=1))  # Kraken: each one costs a second.
     results.add(_trained(TEST, 5, _BEGAN_S + 1000, hosts=1))
-    results.add(Loaded(when_s=_BEGAN_S, transfers=4))
-    results.add(Loaded(when_s=_BEGAN_S + 75, transfers=16))
+    results.add(Loaded(when_s=_BEGAN_S, transfers=4, part=TRAIN, lasts_s=75))
+    results.add(Loaded(when_s=_BEGAN_S + 75, transfers=16, part=RATIO, lasts_s=900))
     first = [_row("a", 88, 100), _row("b", 60, 80)]
     nearer = [_row("a", 91, 100), _row("b", 80, 80)]
     results.add(_shared(first, first, first, nearer))
@@ -412,7 +412,7 @@ def test_the_page_has_each_table_with_the_papers_figures_beside(results: Results
     assert "(16.8)" in text
     assert "(20.5)" not in text, "Blacklight is not in these results."
     assert "`DC^0.437 × AEL1{0.031} × 2^10.738 / SC^0.234`" in text
-    assert "a new number every 75 s" in " ".join(text.split())
+    assert "every 1 min 15 s in training and test, and every 15 min under" in " ".join(text.split())
     assert f"- ratio, {RATIOS[3]}: 0 epochs, then: lost" in text
     assert "**Not measured yet: the parts repeat, long.**" in " ".join(text.split())
 

@@ -24,9 +24,10 @@ from advisor.transfer.engine.session import TransferSession
 class DestinationSession(TransferSession):
     """The session of one destination. `hear` gets its events, with the destination's name.
 
-    `path`, `tool` (with what it looked up): known once connected. `failure`: why it is no longer
-    served, "" while it is. `is_over`: it will not be served again; after a lost connection it may
-    be.
+    `path`, `tool` (with what it looked up): known once connected. `expected_bps`: the rate of all
+    its clients together that earlier measurements let expect, None where there are none. `failure`:
+    why it is no longer served, "" while it is. `is_over`: it will not be served again; after a lost
+    connection it may be.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class DestinationSession(TransferSession):
         self._carried_bytes = 0
         self.path: PathFacts | None = None
         self.tool: TransferTool | None = None
+        self.expected_bps: float | None = None
         self.failure = ""
         self.is_over = False
         self.is_looked_at = asyncio.Event()
@@ -127,8 +129,13 @@ class DestinationSession(TransferSession):
         ends_surplus: bool = False,
     ) -> ClientOptions:
         """Of its clients; `epoch_s`: for which a concurrency is kept. As in `ClientOptions`."""
-        expected_bps = route.capacity_bps / max(1, self._wanted)
-        return lasting_epochs(epoch_s, expected_bps, rate_limit_bps, ends_surplus=ends_surplus)
+        return lasting_epochs(
+            epoch_s,
+            self.expected_bps or route.capacity_bps / max(1, self._wanted),
+            rate_limit_bps,
+            is_measured=self.expected_bps is not None,
+            ends_surplus=ends_surplus,
+        )
 
     def end(self, ended: ev.DestinationEnded) -> int:
         """Emit how it ended; returns the exit code."""

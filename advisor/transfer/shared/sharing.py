@@ -232,8 +232,11 @@ class _Sharing(ShareSession):
                 if isinstance(one, DestinationTransfer) and name in levels
             },
         )
+        total = sum(levels.values())
         for name, level in levels.items():
-            self.sessions[name].concurrency = level
+            session = self.sessions[name]
+            session.concurrency = level
+            session.expected_bps = self._steering.expected_bps(name, level, total)
         self._go.set()
         looking = asyncio.create_task(self._look_on())
         try:

@@ -64,7 +64,8 @@ def _options() -> argparse.Namespace:
         ("--ratio-epochs", int, _USUAL.ratio_epochs, "of a run"),
         ("--factor-epochs", int, _USUAL.factor_epochs, "of a run, the base included"),
         ("--long-epochs", int, _USUAL.long_epochs, "of the long run"),
-        ("--load-seconds", float, _USUAL.load_s, "until the external load is another"),
+        ("--load-seconds", float, _USUAL.load_s, "until the load of the training is another"),
+        ("--plan-load-seconds", float, _USUAL.plan_load_s, "until that of plans is another"),
         ("--most", int, _USUAL.most, "files at a time to one destination"),
     ):
         parser.add_argument(name, type=kind, default=usual, help=f"{what} [{usual:g}]")
@@ -100,6 +101,7 @@ def _measure(options: argparse.Namespace, results: Results) -> None:
         ratio_epochs=options.ratio_epochs,
         factor_epochs=options.factor_epochs,
         load_s=options.load_seconds,
+        plan_load_s=options.plan_load_seconds,
         most=options.most,
         parts=options.parts,
     )

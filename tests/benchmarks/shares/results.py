@@ -48,10 +48,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """The number of streams of the external load from `when_s` (Unix time) on."""
+    """The number of streams of the external load from `when_s` (Unix time) on.
+
+    For at most `lasts_s` seconds, during this part.
+    """
 
     when_s: float
     transfers: int
+    part: str
+    lasts_s: float
 
 
 Line = Machine | Run | Loaded | Late

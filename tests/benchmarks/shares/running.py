@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
@@ -74,7 +75,8 @@ def run_plan(folder: Path, plan: Plan, results: Results) -> None:
         for part, tasks in groupby(due, key=lambda task: task.part):
             with five_hosts(folder) as lab:
                 bench = _Bench(lab, Path(place), plan, results, progress)
-                with varying(bench.put, bench.loads_of(part), plan.load_s) as check:
+                put, lasts_s = partial(bench.put, part), plan.load_s_of(part)
+                with varying(put, bench.loads_of(part), lasts_s) as check:
                     time.sleep(_SETTLE_S)
                     for task in tasks:
                         bench.run(task)
@@ -104,10 +106,11 @@ class _Bench:
         # The sequence continues where it stopped: no part repeats the loads of another.
         return islice(load_sequence(_SEED), len(self._results.all(Loaded)), None)
 
-    def put(self, transfers: int) -> None:
+    def put(self, part: str, transfers: int) -> None:
         """From now on this many competing streams."""
         self._lab.put(Load(transfers=transfers))
-        self._results.add(Loaded(when_s=round(time.time(), 2), transfers=transfers))
+        now_s, lasts_s = round(time.time(), 2), self._plan.load_s_of(part)
+        self._results.add(Loaded(when_s=now_s, transfers=transfers, part=part, lasts_s=lasts_s))
 
     def run(self, task: Task) -> None:
         """Run it and store the result. Raises Trouble if it failed and later tasks need it."""
