@@ -125,7 +125,11 @@ def test_the_page_says_on_how_many_runs_it_rests_and_whether_searches_had_ended(
         True,
         False,
     ]
-    assert basis_text(results).splitlines()[-1].endswith("| 1 to 2 | 1 of 2 |")
+    rows = {line.split(" | ")[0]: line for line in basis_text(results).splitlines()}
+    measured = rows["| ext.tfr=0 ext.cmp=64"]
+    assert "| 1 to 2 | 1 of 2 | plain, best, coordinate-descent, nelder-mead, " in measured
+    assert "compass," not in measured
+    assert rows["| ext.tfr=64 ext.cmp=0"].endswith("| – | – | all |")
 
 
 def test_shares_and_fairness() -> None:
