@@ -252,6 +252,21 @@ def _after(process: psutil.Process, flag: str) -> list[str]:
 
 
 @pytest.mark.asyncio
+async def test_batches_are_sized_by_what_is_expected_at_each_concurrency(site: Site) -> None:
+    _write(site.source / "large", 100 * MIB)
+    group = site.group(concurrency=2)
+    group.expected_bps = 2 * 8 * 10.0 * MIB
+    tool = Hurdled("sleep 600")
+    async with site.mover(group, tool=tool, piece_s=1.0):
+        await _comes_true(lambda: _sleeping() == 2)
+        assert {client.batch.total_bytes for client in group.clients} == {10 * MIB}
+        group.concurrency, group.expected_bps = 3, 3 * 8 * 6.0 * MIB
+        await _comes_true(lambda: _sleeping() == 3)
+        sizes = [client.batch.total_bytes for client in group.clients]
+    assert sorted(sizes) == [6 * MIB, 10 * MIB, 10 * MIB]
+
+
+@pytest.mark.asyncio
 async def test_groups_have_settings_of_their_own(site: Site) -> None:
     for number in range(400):
         _write(site.source / "small" / f"{number}", 2000)

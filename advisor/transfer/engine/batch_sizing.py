@@ -32,6 +32,21 @@ class BatchSizer:
         self._byte_factor = self._file_factor = 1.0
         self._clients = 1.0
         self._knows = False
+        self._expected: tuple[float, int] | None = None
+
+    def expect(self, bps: float, clients: int) -> None:
+        """From now on `clients` clients together are expected to move `bps`, above 0.
+
+        What earlier batches took says nothing then; the same expectation again changes nothing.
+        """
+        if self._expected == (bps, clients):
+            return
+        self._expected = bps, clients
+        self._byte_s = 8 * clients / bps
+        self._bytes_2 = self._both = self._files_2 = self._bytes_1 = self._files_1 = 0.0
+        self._byte_factor = self._file_factor = 1.0
+        self._clients = float(clients)
+        self._knows = False
 
     def learn(self, moved_bytes: int, files: int, took_s: float, clients: int) -> None:
         """A batch of this many bytes and files took `took_s` seconds from its first byte.

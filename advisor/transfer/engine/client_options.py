@@ -13,10 +13,6 @@ _PIECES_IN_EPOCH: Final = 4
 _LEAST_PIECES_IN_EPOCH: Final = 2
 """At least, where clients take long to set up: at most half of an epoch is not counted."""
 
-_FIRST_BYTES: Final = 64 * 2**20
-"""Size of the first batches at most, where no rate has been measured. At the interface's rate they
-would take minutes on a path with a hundredth of it, and nothing could be changed until then."""
-
 _SET_UPS_IN_PIECE: Final = 4
 """Duration of a batch in set-up times, where allowed. A client that is connecting and in slow start
 displaces those that already transfer: with batches half as long as this a quarter of the rate was
@@ -26,28 +22,19 @@ lost."""
 class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How clients are run.
 
-    `expected_bps`: assumed throughput of one client alone until it is measured, above 0; it sets
-    the size of the first batches, which is bounded unless it comes from earlier measurements
-    (`is_measured`). `piece_s`: intended duration of a batch; up to `longest_piece_s` where clients
-    take long to set up. `rate_limit_bps`: bound on all clients together, None for none. `niceness`:
-    of the client processes, 0 to 19. `ends_surplus`: once a setting changes, clients that it has no
-    place for are ended at once, and their batches are moved again.
+    `expected_bps`: assumed throughput of one client until it is measured, above 0; it sets the size
+    of the first batches. `piece_s`: intended duration of a batch; up to `longest_piece_s` where
+    clients take long to set up. `rate_limit_bps`: bound on all clients together, None for none.
+    `niceness`: of the client processes, 0 to 19. `ends_surplus`: once a setting changes, clients
+    that it has no place for are ended at once, and their batches are moved again.
     """
 
     expected_bps: float
     longest_piece_s: float
-    is_measured: bool = False
     piece_s: float = _PIECE_S
     rate_limit_bps: float | None = None
     niceness: int = 0
     ends_surplus: bool = False
-
-    @property
-    def first_bps(self) -> float:
-        """The throughput of one client by which the first batches are sized."""
-        if self.is_measured:
-            return self.expected_bps
-        return min(self.expected_bps, _FIRST_BYTES * 8 / self.piece_s)
 
     def piece_s_beside(self, set_up_s: float) -> float:
         """The intended duration of a batch in seconds; `set_up_s`: that of setting up a client."""
@@ -59,7 +46,6 @@ def lasting_epochs(
     expected_bps: float,
     rate_limit_bps: float | None = None,
     *,
-    is_measured: bool = False,
     ends_surplus: bool = False,
 ) -> ClientOptions:
     """The options where one client's rate depends on the others', and each rate is to be stable.
@@ -71,7 +57,6 @@ def lasting_epochs(
     piece_s = epoch_s if ends_surplus else epoch_s / _LEAST_PIECES_IN_EPOCH
     return ClientOptions(
         expected_bps=expected_bps,
-        is_measured=is_measured,
         piece_s=piece_s,
         longest_piece_s=piece_s,
         rate_limit_bps=rate_limit_bps,

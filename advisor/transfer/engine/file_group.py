@@ -20,9 +20,11 @@ class FileGroup:
     """Files that share one setting, which may change at any time.
 
     `concurrency`: the number of clients to keep running; 0 starts none and lets the running ones
-    finish their batch. `parallelism`: streams of each client started from now on. `failed_files`:
-    files that could not be moved. `done`: ranges that arrived earlier, as in `Piecework`. `work`:
-    replaces the default work, which moves each file once. `whole`: no file is moved in ranges.
+    finish their batch. `parallelism`: streams of each client started from now on. `expected_bps`:
+    what as many clients are expected to move together, by which batches are sized until some have
+    ended; None to go by earlier batches. `failed_files`: files that could not be moved. `done`:
+    ranges that arrived earlier, as in `Piecework`. `work`: replaces the default work, which moves
+    each file once. `whole`: no file is moved in ranges.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class FileGroup:
         self.work = work or Piecework(files, done, whole=whole)
         self.concurrency = concurrency
         self.parallelism = parallelism
+        self.expected_bps: float | None = None
         self.clients: set[Client] = set()
         self.failed_files: list[FailedFile] = []
         self._left_bytes = 0

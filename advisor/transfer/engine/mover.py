@@ -44,6 +44,9 @@ _STALL_ROUND_TRIPS: Final = 30
 _SAMPLE_EVERY_S: Final = 0.125
 """The shortest sampling interval, in seconds. The error of a 3 s sample with few clients is of that
 order."""
+_FIRST_BYTES: Final = 64 * 2**20
+"""Size of the first batches at most. At the interface's rate they would take minutes on a path with
+a hundredth of it, and nothing could be changed until then."""
 
 _LOOKS_PER_S: Final = 160
 """Samples per second, of all clients together: one sample looks at every open file of a client."""
@@ -81,8 +84,8 @@ class Mover:
         self._filled: dict[FileGroup, tuple[int, int]] = {}
         self._rate_limit = RateLimit(client_options.rate_limit_bps, asyncio.get_running_loop().time)
         self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * route.path.rtt_s)
-        first_bps = client_options.first_bps
-        self._sizers = {one: BatchSizer(first_bps, route.path.rtt_s) for one in groups}
+        expected_bps = min(client_options.expected_bps, _FIRST_BYTES * 8 / client_options.piece_s)
+        self._sizers = {one: BatchSizer(expected_bps, route.path.rtt_s) for one in groups}
         self._setup_times = SetupTimes()
         self._control = SettingControl()
         self._checker = BatchChecker(
@@ -254,6 +257,8 @@ class Mover:
 
     def _draw(self, group: FileGroup) -> Batch | None:
         sizer, clients = self._sizers[group], self._clients_wanted
+        if group.expected_bps:
+            sizer.expect(group.expected_bps, group.concurrency)
         piece_s = self._options.piece_s_beside(self._setup_times.usual_s)
         wanted_bytes = self._rate_limit.bounded(sizer.bytes_in(piece_s, clients))
         return group.work.draw(wanted_bytes, group.concurrency, sizer.file_bytes(clients))

@@ -24,10 +24,9 @@ from advisor.transfer.engine.session import TransferSession
 class DestinationSession(TransferSession):
     """The session of one destination. `hear` gets its events, with the destination's name.
 
-    `path`, `tool` (with what it looked up): known once connected. `expected_bps`: the rate of all
-    its clients together that earlier measurements let expect, None where there are none. `failure`:
-    why it is no longer served, "" while it is. `is_over`: it will not be served again; after a lost
-    connection it may be.
+    `path`, `tool` (with what it looked up): known once connected. `failure`: why it is no longer
+    served, "" while it is. `is_over`: it will not be served again; after a lost connection it may
+    be.
     """
 
     def __init__(
@@ -43,11 +42,11 @@ class DestinationSession(TransferSession):
         self._hear = hear
         self._wanted = 0
         self._streams = 1
+        self._expected_bps: float | None = None
         self._group: FileGroup | None = None
         self._carried_bytes = 0
         self.path: PathFacts | None = None
         self.tool: TransferTool | None = None
-        self.expected_bps: float | None = None
         self.failure = ""
         self.is_over = False
         self.is_looked_at = asyncio.Event()
@@ -86,6 +85,17 @@ class DestinationSession(TransferSession):
             self._group.parallelism = streams
 
     @property
+    def expected_bps(self) -> float | None:
+        """What it is expected to get at this concurrency, None where nothing is known."""
+        return self._expected_bps
+
+    @expected_bps.setter
+    def expected_bps(self, bps: float | None) -> None:
+        self._expected_bps = bps
+        if self._group is not None:
+            self._group.expected_bps = bps
+
+    @property
     def group(self) -> FileGroup | None:
         """The files on their way to it; None while it is not served."""
         return self._group
@@ -99,6 +109,7 @@ class DestinationSession(TransferSession):
         """Serve it with this group from now on, at the requested concurrency and parallelism."""
         group.parallelism = self._streams
         group.concurrency = self._wanted
+        group.expected_bps = self._expected_bps
         self._group = group
 
     def lay_down(self) -> None:
@@ -129,13 +140,8 @@ class DestinationSession(TransferSession):
         ends_surplus: bool = False,
     ) -> ClientOptions:
         """Of its clients; `epoch_s`: for which a concurrency is kept. As in `ClientOptions`."""
-        return lasting_epochs(
-            epoch_s,
-            self.expected_bps or route.capacity_bps / max(1, self._wanted),
-            rate_limit_bps,
-            is_measured=self.expected_bps is not None,
-            ends_surplus=ends_surplus,
-        )
+        expected_bps = route.capacity_bps / max(1, self._wanted)
+        return lasting_epochs(epoch_s, expected_bps, rate_limit_bps, ends_surplus=ends_surplus)
 
     def end(self, ended: ev.DestinationEnded) -> int:
         """Emit how it ended; returns the exit code."""

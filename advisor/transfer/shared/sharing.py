@@ -232,11 +232,9 @@ class _Sharing(ShareSession):
                 if isinstance(one, DestinationTransfer) and name in levels
             },
         )
-        total = sum(levels.values())
         for name, level in levels.items():
-            session = self.sessions[name]
-            session.concurrency = level
-            session.expected_bps = self._steering.expected_bps(name, level, total)
+            self.sessions[name].concurrency = level
+        self._expect(levels)
         self._go.set()
         looking = asyncio.create_task(self._look_on())
         try:
@@ -261,6 +259,12 @@ class _Sharing(ShareSession):
             number = self.report(epoch, self._expected(epoch))
             levels = await self._next(number, epoch, is_base=measures_base and epoch.is_whole)
             measures_base = measures_base and not epoch.is_whole
+
+    def _expect(self, levels: Concurrencies) -> None:
+        """Let each destination's batches be sized by the rate that is expected at these levels."""
+        total = sum(levels.values())
+        for name, level in levels.items():
+            self.sessions[name].expected_bps = self._steering.expected_bps(name, level, total)
 
     async def _look_on(self) -> None:
         """Forever, once a second: emit the progress of all destinations."""
@@ -309,6 +313,7 @@ class _Sharing(ShareSession):
             new=wanted.concurrency,
             reason="; ".join(reasons) or "the measured rates differ from the requested ones",
         )
+        self._expect(wanted.concurrency)
         return wanted.concurrency
 
     def _hear_orders(self) -> list[str]:

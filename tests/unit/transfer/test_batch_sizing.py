@@ -54,6 +54,21 @@ def test_more_clients_share_until_it_is_known_better() -> None:
     assert sizer.bytes_in(1, 16) == pytest.approx(alone, rel=0.05)
 
 
+def test_what_is_expected_of_several_clients_replaces_what_was_learnt() -> None:
+    sizer = BatchSizer(8e6, 0.01)
+    for _ in range(10):
+        sizer.learn(10_000_000, 1, 10.0, 2)
+    sizer.expect(40e6, 5)
+    assert sizer.bytes_in(1, 5) == 1_000_000
+    sizer.learn(2_000_000, 1, 1.0, 5)
+    learnt = sizer.bytes_in(1, 5)
+    assert learnt == pytest.approx(2e6, rel=0.05)
+    sizer.expect(40e6, 5)
+    assert sizer.bytes_in(1, 5) == learnt, "Nothing new is expected."
+    sizer.expect(40e6, 10)
+    assert sizer.bytes_in(1, 10) == 500_000
+
+
 def test_set_ups_are_as_they_are_as_a_rule() -> None:
     setup_times = SetupTimes()
     assert setup_times.usual_s == 0

@@ -86,13 +86,3 @@ def test_pieces_fit_into_an_epoch(epoch_s: float | None, set_up_s: float, piece_
 def test_clients_last_an_epoch_where_they_can_be_ended_and_half_of_it_where_not() -> None:
     assert lasting_epochs(90.0, 1e9).piece_s_beside(3.0) == 45.0
     assert lasting_epochs(90.0, 1e9, ends_surplus=True).piece_s_beside(3.0) == 90.0
-
-
-@pytest.mark.parametrize(
-    ("is_measured", "first_bytes"), [(False, pytest.approx(64 * 2**20)), (True, 45e9 / 8)]
-)
-def test_first_batches_are_as_long_as_others_only_where_the_rate_was_measured(
-    is_measured: bool, first_bytes: float
-) -> None:
-    options = lasting_epochs(90.0, 1e9, is_measured=is_measured)
-    assert options.first_bps / 8 * options.piece_s == first_bytes

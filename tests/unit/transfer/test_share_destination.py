@@ -1,17 +1,15 @@
-"""What the clients of one of several destinations are expected to move."""
+"""What is set for a destination reaches the files on their way to it."""
 
 from pathlib import Path
 
-import pytest_asyncio
+import pytest
 
 from advisor.domain.endpoints import Endpoint
 from advisor.runtime.control import Control
 from advisor.runtime.request import ConnectionOptions
 from advisor.store.history import Store
-from advisor.testing.samples import a_path
+from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.options import DeliveryOptions
-from advisor.transfer.engine.places import Places
-from advisor.transfer.engine.route import Route
 from advisor.transfer.shared.destination import DestinationSession
 
 
@@ -20,35 +18,22 @@ class Idle(DestinationSession):
         raise NotImplementedError
 
 
-@pytest_asyncio.fixture
-async def session(tmp_path: Path) -> Idle:
-    return Idle(
+@pytest.mark.asyncio
+async def test_files_have_the_setting_from_before_they_move_and_every_later_one(
+    tmp_path: Path,
+) -> None:
+    session = Idle(
         ConnectionOptions(destination=Endpoint(host="far")),
         DeliveryOptions(journals=tmp_path, receipts=tmp_path),
         Store(tmp_path),
         lambda *_: None,
         Control(),
     )
-
-
-ROUTE = Route(
-    tool=object(),  # type: ignore[arg-type]  # Never asked.
-    path=a_path(),
-    places=Places(source="/a", target="/b", destination_host="far"),
-)
-
-
-def test_first_batches_are_sized_by_what_the_models_expect(session: Idle) -> None:
-    session.concurrency = 2
-    session.expected_bps = 24e6
-    options = session.client_options(ROUTE, 90.0)
-    assert options.first_bps == 24e6
-
-
-def test_without_models_a_first_batch_is_bounded_whatever_the_interface_carries(
-    session: Idle,
-) -> None:
-    session.concurrency = 2
-    options = session.client_options(ROUTE, 90.0)
-    assert options.expected_bps == 5e9
-    assert options.first_bps < 0.01 * options.expected_bps
+    group = FileGroup("far", [])
+    session.concurrency, session.parallelism, session.expected_bps = 2, 4, 24e6
+    session.take_up(group)
+    assert (group.concurrency, group.parallelism, group.expected_bps) == (2, 4, 24e6)
+    session.concurrency, session.parallelism, session.expected_bps = 5, 2, 40e6
+    assert (group.concurrency, group.parallelism, group.expected_bps) == (5, 2, 40e6)
+    session.lay_down()
+    assert session.expected_bps == 40e6, "It may be served again."
