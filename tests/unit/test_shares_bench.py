@@ -14,7 +14,7 @@ from advisor.domain import events as ev
 from advisor.domain.shares import Asked, Served, ServedRow, SharePlan, ShareRow
 from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
-from advisor.models.shares.forecast import Forecast, Modelling
+from advisor.models.shares.forecast import MIDDLE_S, Forecast, Modelling
 from advisor.store.history import Store
 from advisor.transfer.shared.prior_knowledge import known_of
 from advisor.transfer.shared.session import source_name
@@ -204,9 +204,8 @@ def test_a_test_predicts_what_a_forecast_of_that_moment_would(pair: Modelling) -
     test = samples_of([_trained(TEST, 4, _BEGAN_S + 1000, rate=0.8)])
     errors = cross_errors(trained, test, pair)
     last = test["mason"][-1]
-    forecast = Forecast(
-        trained["mason"], last.when_s, pair, [*trained["mason"], *test["mason"][:-1]]
-    )
+    before = [*trained["mason"], *test["mason"][:-1]]
+    forecast = Forecast(trained["mason"], last.when_s - MIDDLE_S, pair, before)
     predicted_bps = forecast(last.concurrency, last.source_concurrency)
     assert errors["mason"][-1] == pytest.approx(abs(predicted_bps / last.throughput_bps - 1))
     assert {name: len(some) for name, some in errors.items()} == {"mason": 4}

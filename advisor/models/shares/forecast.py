@@ -40,6 +40,9 @@ class Modelling(msgspec.Struct, frozen=True):
 
 DEFAULT: Final = Modelling()
 
+MIDDLE_S: Final = 45.0
+"""What is forecast lasts 90 s, as the paper's transfers do: under the load in the middle of it."""
+
 _TRIED: Final = 100
 _LEAST_SCATTER: Final = 0.01
 
@@ -119,7 +122,7 @@ class Forecast:
                 self.model,
                 self._estimate,
                 self._recent,
-                self._now_s,
+                self._now_s + MIDDLE_S,
                 concurrency,
                 self._corrections,
             )

@@ -1,11 +1,11 @@
 """Keeps shares while conditions change: the models feed forward, measured rates feed back.
 
 The models describe how rates depend on concurrencies; the measured rates show how high they are
-now. For each destination the ratio of measured to expected rate is a factor on its model, tracked
-by a Kalman filter. What an epoch says is weighted by the standard error of its own rate: at the
-same concurrencies an error of the model stays the same, so that the next epoch is predicted as well
-as this one was measured. At other concurrencies it is predicted as well as the model's slope is
-known, and that is what a change risks.
+now. For each destination the ratio of measured to expected rate is a factor on its model, see
+`Deviation`. What an epoch says is weighted by the standard error of its own rate: at the same
+concurrencies an error of the model stays the same, so that the next epoch is predicted as well as
+this one was measured. At other concurrencies a part of it does not hold, and the rate is predicted
+as well as the model's slope is known: that is what a change risks.
 
 So concurrencies change only where the data support it: of steps of one that bring the expected
 rates nearer to the requested ones, as many are taken as improve on the present concurrencies with a
@@ -31,6 +31,7 @@ from advisor.models.shares.allocation import (
     asked_of,
     scores,
 )
+from advisor.models.shares.deviation import Deviation
 from advisor.models.shares.forecast import Forecast
 from advisor.models.shares.planning import capped, targets_of
 
@@ -40,14 +41,8 @@ SURE: Final = 0.95
 _AT_FIRST: Final = 0.2
 """The least initial standard deviation of the logarithm of that factor."""
 
-_PER_EPOCH: Final = 0.05**2
-"""The variance added per epoch, as loads come and go."""
-
 _LEAST_ERROR: Final = 0.02
 """No rate is known better than this: other epochs meet other moments of the load."""
-
-_FARTHEST: Final = 2.0
-"""Standard deviations; larger deviations, as when clients stall, are clipped to this."""
 
 _SLOPE: Final = 0.1
 """The least standard deviation of an exponent: the form of the model is not the truth."""
@@ -66,17 +61,15 @@ class Steering:
         self.asked = dict(asked)
         self.base_bps: dict[str, float] = {}
         self._models = models
-        self._factor = dict.fromkeys(models, 0.0)
-        self._variance = {
-            name: max(_AT_FIRST, model.scatter) ** 2 for name, model in models.items()
+        self._deviations = {
+            name: Deviation(max(_AT_FIRST, model.scatter)) for name, model in models.items()
         }
         self._asked_before = dict(asked)
-        self._levels: Concurrencies = {}
 
     def expected_bps(self, name: str, concurrency: float, source_concurrency: float) -> float:
         """The expected rate of one destination, by its model and the measurements."""
         model_bps = self._models[name](concurrency, source_concurrency)
-        return model_bps * math.exp(self._factor[name])
+        return model_bps * math.exp(self._deviations[name].at((concurrency, source_concurrency)))
 
     def learn(
         self,
@@ -92,31 +85,18 @@ class Steering:
         total = sum(levels.values())
         for name, rate_bps in measured_bps.items():
             if rate_bps > 0 and name in levels:
-                self._moved(name, levels)
-                expected_bps = self.expected_bps(name, levels[name], total)
+                model = self._models[name]
+                off = math.log(rate_bps / model(levels[name], total))
                 error = (errors or {}).get(name, math.inf)
-                known = error if math.isfinite(error) else self._models[name].scatter
-                self._correct(name, math.log(rate_bps / expected_bps), max(_LEAST_ERROR, known))
-        self._levels = dict(levels)
-
-    def _moved(self, name: str, levels: Concurrencies) -> None:
-        """The factor was learnt at other concurrencies: it is less certain at these."""
-        if name in self._levels:
-            apart = math.log(levels[name] / self._levels[name])
-            self._variance[name] += (self._slope(name) * apart) ** 2
-        self._variance[name] += _PER_EPOCH
+                self._deviations[name].observe(
+                    off,
+                    (levels[name], total),
+                    error=max(_LEAST_ERROR, error if math.isfinite(error) else model.scatter),
+                    slope=self._slope(name),
+                )
 
     def _slope(self, name: str) -> float:
         return min(1.0, max(_SLOPE, self._models[name].model.slope_error))
-
-    def _correct(self, name: str, off: float, error: float) -> None:
-        """Update with the deviation of an epoch, as a logarithm."""
-        variance = self._variance[name]
-        uncertain = variance + error**2
-        farthest = _FARTHEST * math.sqrt(uncertain)
-        gain = variance / uncertain
-        self._factor[name] += gain * max(-farthest, min(farthest, off))
-        self._variance[name] = (1 - gain) * variance
 
     def wanted(self, levels: Concurrencies) -> Allocation | None:
         """Better concurrencies for these destinations, where the data support the change.
@@ -145,7 +125,7 @@ class Steering:
         rng = np.random.default_rng(_SEED)
         before, after = [], []
         for name in old:
-            factor = rng.normal(0.0, math.sqrt(self._variance[name]), _DRAWS)
+            factor = rng.normal(0.0, math.sqrt(self._deviations[name].variance), _DRAWS)
             slope = rng.normal(0.0, self._slope(name), _DRAWS)
             apart = math.log(new[name] / old[name])
             before.append(self._capped_bps(name, old) * np.exp(factor))
