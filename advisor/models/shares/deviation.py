@@ -8,6 +8,8 @@ concurrencies only the first is left, as far as these are apart.
 import math
 from typing import Final, TypeAlias
 
+from advisor.models.shares.two_parts import TwoParts
+
 _COMMON: Final = 0.7
 """The part of the initial variance that all concurrencies have in common."""
 
@@ -29,46 +31,29 @@ class Deviation:
     """The deviation of one destination; `spread`: its initial standard deviation, above 0."""
 
     def __init__(self, spread: float) -> None:
-        self._common = self._own = 0.0
-        self._common_variance = _COMMON * spread**2
-        self._own_variance = self._own_usual = (1 - _COMMON) * spread**2
-        self._both = 0.0
+        # The common part, and that of these concurrencies.
+        self._parts = TwoParts((_COMMON * spread**2, (1 - _COMMON) * spread**2))
         self._levels: Levels | None = None
 
     def at(self, levels: Levels) -> float:
         """What is expected at these concurrencies."""
-        return self._common + self._likeness(levels) * self._own
+        return self._parts.first + self._likeness(levels) * self._parts.second
 
     @property
     def variance(self) -> float:
         """That of what is expected at the concurrencies of the last epoch."""
-        return self._common_variance + self._own_variance + 2 * self._both
+        return self._parts.variance
 
     def observe(self, off: float, levels: Levels, *, error: float, slope: float) -> None:
         """Learn from an epoch at these concurrencies, which was `off` from the model.
 
         `error`: the standard error of that. `slope`: that of the model's exponent.
         """
-        self._move(levels, slope)
-        uncertain = self.variance + error**2
-        farthest = _FARTHEST * math.sqrt(uncertain)
-        surprise = max(-farthest, min(farthest, off - self._common - self._own)) / uncertain
-        common, own = self._common_variance + self._both, self._own_variance + self._both
-        self._common += common * surprise
-        self._own += own * surprise
-        self._common_variance -= common * common / uncertain
-        self._own_variance -= own * own / uncertain
-        self._both -= common * own / uncertain
-
-    def _move(self, levels: Levels, slope: float) -> None:
-        alike = self._likeness(levels)
-        self._own *= alike
-        self._both *= alike
-        self._own_variance = alike**2 * self._own_variance + (1 - alike**2) * self._own_usual
-        if self._levels is not None:
-            self._own_variance += (slope * math.log(levels[0] / self._levels[0])) ** 2
-        self._common_variance += _PER_EPOCH
+        self._parts.fade(1.0, self._likeness(levels))
+        apart = math.log(levels[0] / self._levels[0]) if self._levels else 0.0
+        self._parts.unsettle(_PER_EPOCH, (slope * apart) ** 2)
         self._levels = levels
+        self._parts.observe(off, error**2, _FARTHEST)
 
     def _likeness(self, levels: Levels) -> float:
         """How much of the model's error at the last concurrencies holds at these: 0 to 1."""

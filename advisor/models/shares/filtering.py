@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
+from advisor.models.shares.two_parts import TwoParts
+
 _SLOW_S: Final = 1800.0
 _FAST_S: Final = 60.0
 _SLOW: Final = 0.5
@@ -27,40 +29,17 @@ def filtered(observed: Iterable[tuple[float, float]], now_s: float) -> float:
 
     `observed`: in order of time, the time of each observation and its deviation.
     """
-    swings = _Swings()
+    swings = TwoParts((_SLOW, _FAST))
     seen_s = now_s
     for number, (when_s, off) in enumerate(observed):
         if number:
-            swings.fade(when_s - seen_s)
-        swings.see(off)
+            _pass(swings, when_s - seen_s)
+        swings.observe(off, _CHANCE)
         seen_s = when_s
-    swings.fade(now_s - seen_s)
-    return swings.slow + swings.fast
+    _pass(swings, now_s - seen_s)
+    return swings.first + swings.second
 
 
-class _Swings:
-    """Both deviations, with their variances and covariance."""
-
-    def __init__(self) -> None:
-        self.slow = self.fast = 0.0
-        self._slow, self._fast, self._both = _SLOW, _FAST, 0.0
-
-    def fade(self, passed_s: float) -> None:
-        """Let them decay for this time."""
-        slow, fast = math.exp(-passed_s / _SLOW_S), math.exp(-passed_s / _FAST_S)
-        self.slow *= slow
-        self.fast *= fast
-        self._slow = slow**2 * self._slow + (1 - slow**2) * _SLOW
-        self._fast = fast**2 * self._fast + (1 - fast**2) * _FAST
-        self._both *= slow * fast
-
-    def see(self, off: float) -> None:
-        """Update with an observation of their sum, which has a random error."""
-        slow, fast = self._slow + self._both, self._fast + self._both
-        uncertain = slow + fast + _CHANCE
-        surprise = (off - self.slow - self.fast) / uncertain
-        self.slow += slow * surprise
-        self.fast += fast * surprise
-        self._slow -= slow * slow / uncertain
-        self._fast -= fast * fast / uncertain
-        self._both -= slow * fast / uncertain
+def _pass(swings: TwoParts, passed_s: float) -> None:
+    """Let them decay for this time."""
+    swings.fade(math.exp(-passed_s / _SLOW_S), math.exp(-passed_s / _FAST_S))
