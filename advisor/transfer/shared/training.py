@@ -182,27 +182,19 @@ class _Training(ShareSession):
             yield source
 
     async def _measure(self, wanted: Iterator[Step], step_s: float) -> None:
-        """Step by step, until time is up: set what it wants, and measure.
-
-        Batches are sized as if all files together got what they got before, each the same.
-        """
+        """Step by step, until time is up: set what it wants, and measure."""
         clock = asyncio.get_running_loop().time
         end_s = clock() + self._options.lasts_s
         precision = self._options.precision
         epochs = SharedEpochs(self.sessions, step_s, self.longest_rtt_s, precision=precision)
-        all_bps = 0.0
         for step in wanted:
             if end_s - clock() < _WORTH_BEGINNING * step_s:
                 return
-            file_bps = all_bps / sum(step.concurrency.values())
-            for name, files in step.concurrency.items():
-                self.sessions[name].expected_bps = files * file_bps or None
             epochs.set(step.concurrency, step.parallelism)
             epoch = await self.next_epoch(epochs)
             if epoch is None:
                 return
             self.report(epoch)
-            all_bps = sum(epoch.rates_bps.values())
 
     def _end(self, *, is_whole: bool) -> int:
         outcomes = self.outcomes()
