@@ -26,13 +26,9 @@ class BatchSizer:
 
     def __init__(self, expected_bps: float, rtt_s: float) -> None:
         """`expected_bps`: prior estimate of the throughput of one client. Both are above 0."""
-        self._byte_s = 8 / expected_bps
         self._file_s = _FILE_ROUND_TRIPS * rtt_s
-        self._bytes_2 = self._both = self._files_2 = self._bytes_1 = self._files_1 = 0.0
-        self._byte_factor = self._file_factor = 1.0
-        self._clients = 1.0
-        self._knows = False
-        self._expected: tuple[float, int] | None = None
+        self._expected = (0.0, 0)
+        self.expect(expected_bps, 1)
 
     def expect(self, bps: float, clients: int) -> None:
         """From now on `clients` clients together are expected to move `bps`, above 0.
