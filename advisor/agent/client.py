@@ -15,7 +15,7 @@ from advisor.agent import target_messages as t
 from advisor.agent.batches import in_messages, weight
 from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.agent.peer_errors import PeerError, PeerGone, Refusal
-from advisor.agent.replies import Inboxes, RemoteStep, Replies, of_kind
+from advisor.agent.replies import Inboxes, RemoteStep, Replies, as_many, of_kind
 from advisor.api.tool import TransferOrder
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.hosts.checksums import Checksum
@@ -252,7 +252,8 @@ class AgentLink:
         """The sizes of files there in bytes, None where there is no file. Raises PeerError."""
         sizes: list[int | None] = []
         for some in in_messages(paths, weight):
-            sizes += (await self.work(m.GetSizes(paths=some), m.SizesFound)).sizes
+            found = await self.work(m.GetSizes(paths=some), m.SizesFound)
+            sizes += as_many(found.sizes, some)
         return sizes
 
     async def sync(self, paths: Sequence[str]) -> float:
@@ -290,7 +291,7 @@ class AgentLink:
             found = await self.work(m.GetChecksums(paths=some), m.ChecksumsFound, report)
             report(found.seen_bytes)
             seen_bytes += found.seen_bytes
-            checksums += found.checksums
+            checksums += as_many(found.checksums, some)
         return checksums
 
     async def make_scratch(self, folder: str, server_port: int = 0, stripes: int = 0) -> str:
@@ -312,7 +313,8 @@ class AgentLink:
         """
         reasons: list[str] = []
         for some in in_messages(pairs, lambda pair: weight(*pair)):
-            reasons += (await self.work(m.MoveFiles(pairs=some), m.FilesMoved)).reasons
+            moved = await self.work(m.MoveFiles(pairs=some), m.FilesMoved)
+            reasons += as_many(moved.reasons, some)
         return reasons
 
     async def remove(self, folder: str) -> None:

@@ -1,7 +1,7 @@
 """An agent's replies, sorted by what they are about."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from advisor.agent import messages as m
@@ -9,6 +9,7 @@ from advisor.agent import target_messages as t
 from advisor.agent.peer_errors import PeerError, Refusal
 
 _R = TypeVar("_R", bound=m.Reply | t.ClaimReply)
+_T = TypeVar("_T")
 
 
 def of_kind(reply: m.Reply, kind: type[_R]) -> _R:
@@ -18,6 +19,13 @@ def of_kind(reply: m.Reply, kind: type[_R]) -> _R:
     if not isinstance(reply, kind):
         raise PeerError("the agent sent an unexpected answer")
     return reply
+
+
+def as_many(answers: Sequence[_T], questions: Sequence[object]) -> Sequence[_T]:
+    """The answers, if there is one for each question. Raises PeerError."""
+    if len(answers) != len(questions):
+        raise PeerError("the agent sent an unexpected answer")
+    return answers
 
 
 class Replies:

@@ -10,6 +10,7 @@ from advisor.agent import target_messages as t
 from advisor.agent.batches import in_messages, weight
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError
+from advisor.agent.replies import as_many
 from advisor.domain.problem import ProblemKind
 from advisor.domain.proof import Algorithm
 
@@ -57,7 +58,7 @@ class RemoteTarget:
         found: list[tuple[str, int] | None] = []
         for some in in_messages(paths, weight):
             reply = await self._link.work(t.LookAtTarget(paths=some), t.TargetSeen)
-            found += _as_many(reply.found, some)
+            found += as_many(reply.found, some)
         return found
 
     async def remove(self, paths: Sequence[str]) -> dict[str, str]:
@@ -101,7 +102,7 @@ class RemoteTarget:
         failed: dict[str, str] = {}
         for some in in_messages(items, measure):
             reply = await self._link.work(request(some), t.TargetChanged)
-            for item, reason in zip(some, _as_many(reply.reasons, some), strict=True):
+            for item, reason in zip(some, as_many(reply.reasons, some), strict=True):
                 if reason:
                     failed[path(item)] = reason
         return failed
@@ -129,7 +130,7 @@ class RemoteTarget:
             reply = await self._link.work(request, t.DigestsFound, report)
             report(reply.seen_bytes)
             seen_bytes += reply.seen_bytes
-            digests += _as_many(reply.digests, some)
+            digests += as_many(reply.digests, some)
         return digests
 
     async def sign(
@@ -146,13 +147,6 @@ class RemoteTarget:
         return await self._link.work(
             t.SignReceipt(manifest=manifest_digest, tool=tool), t.ReceiptSigned
         )
-
-
-def _as_many(answers: Sequence[_T], questions: Sequence[object]) -> Sequence[_T]:
-    """The answers, if there is one for each question. Raises PeerError."""
-    if len(answers) != len(questions):
-        raise PeerError("the agent sent an unexpected answer")
-    return answers
 
 
 def _busy(target: str, taken: t.TargetTaken) -> TargetBusy:

@@ -227,8 +227,8 @@ async def _other_contents(link: AgentLink, files: Sequence[_Local], seen: Seen) 
             )
     except ExceptionGroup as group:
         raise group.exceptions[0] from None
-    judged = map(_judged, files, here.result(), there.result())
-    return [difference for difference in judged if difference]
+    pairs = zip(files, here.result(), there.result(), strict=True)
+    return [difference for each in pairs if (difference := _judged(*each))]
 
 
 def _read_here(files: Sequence[_Local], reading: Reading) -> list[Checksum | None]:
