@@ -15,7 +15,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from advisor.agent.signing import AgentKey
 
 _T = TypeVar("_T")
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _Seen: TypeAlias = tuple[Literal["file", "folder", "link", "other", "outside"], int] | None
 
 
@@ -136,6 +137,7 @@ class Delivery:
             is_resumed=taken.is_resumed,
             since_s=taken.note.since_s,
             key=self._public_key(),
+            boot=_boot(),
         )
 
     def _place(self, path: str) -> tuple[str, str]:
@@ -275,6 +277,14 @@ def _taken(target: str, error: Taken) -> t.TargetTaken:
         is_active=error.found.is_active,
         is_certain=error.found.has_locks,
     )
+
+
+def _boot() -> str:
+    """The kernel's own name of this start of the host; "" if it cannot be read."""
+    try:
+        return _BOOT.read_text().strip()[:64]
+    except OSError:
+        return ""
 
 
 def _is_empty(taken: Claim) -> bool:

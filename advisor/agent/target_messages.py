@@ -133,13 +133,24 @@ class TargetClaimed(ClaimReply, frozen=True, kw_only=True, tag="target_claimed")
 
     `is_resumed`: the claim continues one of the same transfer. `since_s`: when it was claimed, by
     that host's clock, 0 from agents of versions that no other can join. `key`: the public key that
-    the agent signs with, "" if it has none.
+    the agent signs with, "" if it has none. `boot`: another one each time that host starts, "" if
+    not known.
     """
 
     is_empty: bool
     is_resumed: bool
     since_s: Annotated[float, msgspec.Meta(ge=0, le=2**40)] = 0.0
     key: PublicKey = ""
+    boot: Annotated[str, msgspec.Meta(max_length=64)] = ""
+
+    def continues(self, before: "TargetClaimed") -> bool:
+        """Whether what was read under an earlier claim of the same transfer is still proven.
+
+        Not by an agent that does not know the seals of the one before, nor after a restart of the
+        host: what was read from its cache may not have reached the disk.
+        """
+        same_agent = bool(self.key) and self.key == before.key
+        return self.is_resumed and same_agent and bool(self.boot) and self.boot == before.boot
 
 
 class TargetJoined(AgentMessage, frozen=True, kw_only=True, tag="target_joined"):

@@ -12,12 +12,14 @@ import msgspec
 from advisor.agent.client import AgentLink
 from advisor.agent.target import RemoteTarget
 from advisor.domain.manifest import Entry, EntryKind, Manifest
+from advisor.domain.problem import ProblemError
 from advisor.domain.proof import Receipt
 from advisor.hosts import source_listing
 from advisor.runtime.request import TransferRequest
 from advisor.store.files import make_directory, replace_file
 from advisor.store.layout import safe_name
 from advisor.transfer.engine.delivery import Delivery
+from advisor.transfer.engine.last_look import not_as_proven
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.places import Places
 
@@ -26,19 +28,24 @@ _PERMISSIONS: Final = 0o777
 """The bits that are preserved: not those that give a file the rights of its owner."""
 
 
+class ReceiptNotWritten(ProblemError):
+    """What arrived is proven, but its receipt could not be written; the message is one sentence."""
+
+
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """How it ended. `changed`: names of entries that changed at the source since the start, `new`:
     of those that were not there then.
 
-    `not_represented`: what the destination could not keep, by name. `receipt`: the file with the
-    receipt, None if nothing was proven, or if it could not be written: `receipt_trouble`.
+    `not_there`: why entries are not at the destination as they should be, by name.
+    `not_represented`: what the destination could not keep of those that are, by path. `receipt`:
+    the file with the receipt, None if nothing was proven.
     """
 
     changed: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    not_there: dict[str, str] = {}
     not_represented: dict[str, str] = {}
     receipt: Path | None = None
-    receipt_trouble: str = ""
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -56,27 +63,27 @@ async def complete(
 ) -> Completion:
     """Complete a transfer whose files have all arrived, and give up its claim.
 
-    Raises PeerError, OSError where the source cannot be looked at.
+    Where that fails, the claim stays that of a transfer to be resumed. Raises PeerError,
+    ReceiptNotWritten, OSError where the source cannot be looked at.
     """
     manifest, target = delivery.manifest, RemoteTarget(link)
     changed, new = await asyncio.to_thread(_changes, manifest, request)
     if changed:
         await target.release(done=False)
         return Completion(changed=changed, new=new)
-    missing = await _make_entries(manifest, target, places)
-    missing |= await _set_attributes(manifest, target, places)
-    receipt = await _receipt(delivery, target, request, tool, missing)
-    await target.release(done=True)
-    completion = Completion(new=new, not_represented=missing)
-    if receipt is None:
-        return completion
-    path = options.receipt or options.receipts / _file_name(request, manifest)
-    try:
+    not_made = await _make_entries(manifest, target, places)
+    not_kept = await _set_attributes(manifest, target, places)
+    # Last of all: a piece is proven when it has arrived, and others may change it afterwards.
+    if not_there := await not_as_proven(delivery, link, places) | not_made:
+        await target.release(done=False)
+        return Completion(new=new, not_there=not_there)
+    receipt = await _receipt(delivery, target, request, tool, not_kept)
+    path = None
+    if receipt:
+        path = options.receipt or options.receipts / _file_name(request, manifest)
         await asyncio.to_thread(_write, path, msgspec.json.encode(receipt) + b"\n")
-    except OSError as error:
-        trouble = f"{path}: {error.strerror or error}"
-        return msgspec.structs.replace(completion, receipt_trouble=trouble)
-    return msgspec.structs.replace(completion, receipt=path)
+    await target.release(done=True)
+    return Completion(new=new, not_represented=not_kept, receipt=path)
 
 
 def _changes(
@@ -95,12 +102,14 @@ def _version(entry: Entry) -> tuple[str, object]:
 
 
 async def _make_entries(manifest: Manifest, target: RemoteTarget, places: Places) -> dict[str, str]:
-    folders = [places.target_of(one.name) for one in manifest.of_kind(EntryKind.FOLDER)]
-    links = [
-        (places.target_of(one.name), one.link_target) for one in manifest.of_kind(EntryKind.LINK)
-    ]
-    failed = await target.make_folders(folders) | await target.make_links(links)
-    return {path: f"it could not be created: {reason}" for path, reason in failed.items()}
+    """Create folders and links; returns why some could not be created, by name."""
+    folders, links = manifest.of_kind(EntryKind.FOLDER), manifest.of_kind(EntryKind.LINK)
+    failed = await target.make_folders([places.target_of(one.name) for one in folders])
+    failed |= await target.make_links(
+        [(places.target_of(one.name), one.link_target) for one in links]
+    )
+    reasons = {one.name: failed.get(places.target_of(one.name)) for one in (*folders, *links)}
+    return {name: f"it could not be created: {why}" for name, why in reasons.items() if why}
 
 
 async def _set_attributes(
@@ -132,7 +141,7 @@ async def _receipt(
     target: RemoteTarget,
     request: TransferRequest,
     tool: str,
-    missing: dict[str, str],
+    not_kept: dict[str, str],
 ) -> Receipt | None:
     """The signed receipt; None where only sizes were compared. Raises PeerError."""
     proofs, manifest = delivery.proofs, delivery.manifest
@@ -149,7 +158,7 @@ async def _receipt(
         entries=manifest.entries,
         exclusions=manifest.exclusions,
         files={one.name: proofs.of_file(one.name) for one in files},
-        not_represented=missing,
+        not_represented=not_kept,
     )
 
 
@@ -160,5 +169,10 @@ def _file_name(request: TransferRequest, manifest: Manifest) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    make_directory(path.parent)
-    replace_file(path, content)
+    try:
+        make_directory(path.parent)
+        replace_file(path, content)
+    except OSError as error:
+        raise ReceiptNotWritten(
+            f"the receipt could not be written to {path} ({error.strerror or error})"
+        ) from None

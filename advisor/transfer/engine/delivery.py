@@ -71,12 +71,13 @@ class Delivery:
         noted = await journal.read(carried)
         if self._options.restart and not self._is_prepared:
             noted = Noted()
+        before = self.claimed
         claimed = self.claimed = await self._claim(journal.token, link)
         # A claim alone does not say that what exists at the target is of this transfer.
         is_ours = claimed.is_resumed and journal.was_begun
         try:
             self._tell_source_changes(noted)
-            confirmed = await self._confirmed(noted, claimed, link)
+            confirmed = await self._confirmed(noted, before, claimed, link)
             if not claimed.is_empty:
                 confirmed += await self._existing(confirmed, link, is_ours=is_ours)
         except BaseException:
@@ -112,9 +113,12 @@ class Delivery:
             )
 
     async def _confirmed(
-        self, noted: Noted, claimed: TargetClaimed, link: AgentLink
+        self, noted: Noted, before: TargetClaimed | None, claimed: TargetClaimed, link: AgentLink
     ) -> list[NotedPart]:
-        """The noted parts whose content the destination still has."""
+        """The noted parts whose content the destination still has.
+
+        `before`: what the agent said to this session's claim before the connection was lost.
+        """
         if claimed.is_empty or not noted.parts:
             return []
         by_file: dict[str, list[NotedPart]] = defaultdict(list)
@@ -127,8 +131,10 @@ class Delivery:
             if _fits(parts, there)
             for one in parts
         ]
-        if self._is_prepared and claimed.is_resumed:
+        if before is not None and self._is_prepared and claimed.continues(before):
             return fitting  # Nobody else had the target since this session read them.
+        # An earlier agent's seals would be refused, and parts that differ are no longer proven.
+        self.proofs.forget(list(by_file))
         digests = [one.digest for one in fitting]
         parts = [one.part for one in fitting]
         same = await self.proofs.confirm(link, parts, digests, self._reading_back(parts))
@@ -180,7 +186,7 @@ class Delivery:
             await self._remove([entry for entry, _ in existing], link)
             return []
         if self._options.existing is Existing.SKIP:
-            return await self._skipped([entry for entry, _ in existing], link)
+            return await self._skipped(existing, link)
         paths = [self._places.target_of(entry.name) for entry, _ in existing]
         raise TargetRefused(
             f"{_counted(len(existing))} at the destination already: {names_in_short(paths)}",
@@ -214,18 +220,31 @@ class Delivery:
                 remedy="remove it there, or choose another --to",
             )
 
-    async def _skipped(self, entries: Sequence[Entry], link: AgentLink) -> list[NotedPart]:
-        """The existing files as parts, if their content is that of the source."""
+    async def _skipped(
+        self, existing: Sequence[tuple[Entry, tuple[str, int]]], link: AgentLink
+    ) -> list[NotedPart]:
+        """The existing files as parts, if everything that exists is as at the source."""
+        other = [entry for entry, (kind, _) in existing if kind != entry.kind]
+        entries = [entry for entry, (kind, _) in existing if kind == entry.kind]
         files = [file_entry(one) for one in entries if one.kind is EntryKind.FILE]
         parts = [Part(file, 0, file.size_bytes) for file in files]
         if self.proofs.algorithm is None:
             raise TargetRefused(
                 "--skip-existing compares contents", remedy="leave out --no-checksum"
             )
+        links = [
+            (self._places.target_of(one.name), one.link_target)
+            for one in entries
+            if one.kind is EntryKind.LINK
+        ]
+        # An existing one is accepted if it is the same.
+        other_links = await RemoteTarget(link).make_links(links)
         here = await read_here(self.proofs.algorithm, [self._places.piece(one) for one in parts])
         same = await self.proofs.confirm(link, parts, [one.digest for one in here])
         sizes = await link.sizes([self._places.target_of(file.name) for file in files])
-        differing = [
+        differing = [self._places.target_of(entry.name) for entry in other]
+        differing += other_links
+        differing += [
             self._places.target_of(file.name)
             for file, size, is_same in zip(files, sizes, same, strict=True)
             if not is_same or size != file.size_bytes
@@ -236,7 +255,7 @@ class Delivery:
                 f"{names_in_short(differing)}",
                 remedy="use --overwrite to replace them",
             )
-        self._tell(f"{_counted(len(files))} at the destination already, with the same content.")
+        self._tell(f"{_counted(len(entries))} at the destination already, with the same content.")
         return [NotedPart(part, one.digest) for part, one in zip(parts, here, strict=True)]
 
 
@@ -264,8 +283,9 @@ def _fits(parts: Sequence[NotedPart], there: tuple[str, int] | None) -> bool:
 
 
 def _can_stay(entry: Entry, there: tuple[str, int]) -> bool:
+    """Links cannot: what they say is not known, and they are made at the end."""
     kind, size_bytes = there
-    return kind == entry.kind and size_bytes <= entry.size_bytes
+    return kind == entry.kind == EntryKind.FILE and size_bytes <= entry.size_bytes
 
 
 def _counted(number: int) -> str:

@@ -1,6 +1,6 @@
 """The state of a transfer, and its outcome: what has arrived, and what has not."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -131,21 +131,21 @@ def after_completion(
 ) -> TransferOutcome:
     """The outcome of a transfer whose files have arrived, once its target is completed."""
     if completion.changed:
-        return msgspec.structs.replace(
+        return _without(
             outcome,
-            complete=False,
-            message="changed at the source while they were moved: "
+            dict.fromkeys(completion.changed, "changed at the source"),
+            "changed at the source while they were moved: "
             f"{names_in_short(completion.changed)}; the same command moves these again",
-            missing=[f"{name}: changed at the source" for name in completion.changed[:_NAMED]],
-            missing_files=len(completion.changed),
-            exit_code=EXIT_FAILED,
         )
-    if completion.receipt_trouble:
-        proof = (
-            "equal by checksum at both ends, but the receipt could not be written "
-            f"({completion.receipt_trouble})"
+    if reasons := completion.not_there:
+        described = [f"{name!r} ({why})" for name, why in sorted(reasons.items())]
+        return _without(
+            outcome,
+            reasons,
+            f"not at the destination as they should be: {in_short(described)}; once nothing is in "
+            "their way there, the same command completes the transfer",
         )
-    elif completion.receipt is None:
+    if completion.receipt is None:
         proof = "sizes only were compared"
     else:
         proof = f"equal by checksum at both ends; receipt: {completion.receipt}"
@@ -163,13 +163,18 @@ def with_differing(
 
     They have not arrived, so the target is not completed, and no receipt is signed.
     """
+    return _without(outcome, dict.fromkeys(names, "it differs at the destination"), message)
+
+
+def _without(outcome: TransferOutcome, reasons: Mapping[str, str], message: str) -> TransferOutcome:
+    """The outcome of a transfer that lacks these entries: why, by name."""
     return msgspec.structs.replace(
         outcome,
         complete=False,
         has_all_files=False,
         message=message,
-        missing=[f"{name}: it differs at the destination" for name in sorted(names)[:_NAMED]],
-        missing_files=len(names),
+        missing=[f"{name}: {reasons[name]}" for name in sorted(reasons)[:_NAMED]],
+        missing_files=len(reasons),
         exit_code=EXIT_FAILED,
     )
 

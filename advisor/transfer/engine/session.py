@@ -25,7 +25,7 @@ from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.transfer.engine.batch_outcome import TransferFailed
 from advisor.transfer.engine.client_options import ClientOptions
-from advisor.transfer.engine.completion import complete
+from advisor.transfer.engine.completion import ReceiptNotWritten, complete
 from advisor.transfer.engine.delivery import Delivery, TargetRefused
 from advisor.transfer.engine.journal import JournalStuck, TransferJournal, TransferRuns
 from advisor.transfer.engine.mover import Mover
@@ -157,7 +157,7 @@ class TransferSession(Session):
                 route.tool.name,
                 route.places,
             )
-        except (PeerError, OSError) as error:
+        except (PeerError, ReceiptNotWritten, OSError) as error:
             return not_completed(outcome, str(error))
         if completion.new:
             self.events.notice(
