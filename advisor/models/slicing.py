@@ -11,6 +11,9 @@ Within a slice the classes are interleaved: each class's parts are spread evenly
 beginning of a slice has that mix too, and a probe that is stopped early still represents the whole.
 Tools that cannot cut files move them in an order of their own, and what arrived is counted file by
 file.
+
+An empty file costs as much as any other small file, so it counts as one byte here: a slice of a
+fraction of the bytes has that fraction of the empty files too, and always something else besides.
 """
 
 import itertools
@@ -61,17 +64,24 @@ class Part(msgspec.Struct, frozen=True):
 class _Class:
     """The files of one size bin: their totals, and which come next.
 
-    `owed_bytes`: what earlier slices should have taken of it and did not.
+    `per_byte`: what it has for each byte of the dataset. `owed_bytes`: what earlier slices should
+    have taken of it and did not.
     """
 
-    def __init__(self, one: SizeBin, files: list[FileEntry], share: float) -> None:
-        _, self.count, self.total_bytes = one
+    def __init__(self, one: SizeBin, files: list[FileEntry], dataset_bytes: int) -> None:
+        _, self.count, self._bytes = one
+        self.total_bytes = max(self._bytes, self.count)
         self.mean_bytes = self.total_bytes / self.count
-        self.share = share
+        self.per_byte = self.total_bytes / dataset_bytes
         self._files = files
         self._next = 0
         self._offsets: dict[str, int] = {}
         self.owed_bytes = 0.0
+
+    @property
+    def has_data(self) -> bool:
+        """Whether its files are more than empty ones."""
+        return self._bytes > 0
 
     def take(self, wanted_bytes: float, at_once: int) -> list[Part]:
         """Parts of about `wanted_bytes`; less than a file is owed to the next slice."""
@@ -100,11 +110,11 @@ class _Class:
 
     def _whole_files(self) -> list[Part]:
         parts: list[Part] = []
-        while self.owed_bytes >= (file := self._files[self._next]).size_bytes:
+        while self.owed_bytes >= (size := max(1, self._files[self._next].size_bytes)):
             if len(parts) >= len(self._files):
                 break
             parts.append(self._next_whole())
-            self.owed_bytes -= max(1, file.size_bytes)
+            self.owed_bytes -= size
         return parts
 
     def _next_whole(self) -> Part:
@@ -168,7 +178,8 @@ class Slicer:
         for index in rng.permutation(len(files)):
             by_bin.setdefault(files[index].size_bytes.bit_length() - 1, []).append(files[index])
         total = sum(one[2] for one in sizes)
-        self._classes = [_Class(x, by_bin[x[0]], x[2] / total) for x in sizes if by_bin.get(x[0])]
+        known = [one for one in sizes if by_bin.get(one[0])]
+        self._classes = [_Class(one, by_bin[one[0]], total or 1) for one in known]
         self._at_once = at_once
         self._whole = whole
         self._rng = rng
@@ -181,27 +192,31 @@ class Slicer:
         return [Part(one, 0, one.size_bytes) for one in sorted(self._files, key=_by_name)]
 
     def take(self, wanted_bytes: float) -> list[Part]:
-        """The parts of a slice of about `wanted_bytes`, at least one; the classes are interleaved.
+        """The parts of a slice of about `wanted_bytes`; the classes are interleaved.
 
-        At most the whole dataset. Raises ValueError where there is nothing to take.
+        At most the whole dataset, and at least one part that is not empty. Raises ValueError where
+        there is none to take.
         """
         if not self._classes:
             raise ValueError("none of its files can be moved")
+        with_data = [one for one in self._classes if one.has_data]
+        if not with_data:
+            raise ValueError("all of its files that can be moved are empty")
         wanted_bytes = min(wanted_bytes, self.total_bytes)
         placed: list[tuple[float, Part]] = []
         for parts in self._taken(wanted_bytes):
             within = self._rng.random(len(parts)).tolist()
             places = ((i + one) / len(parts) for i, one in enumerate(within))
             placed += zip(places, parts, strict=True)
-        if not placed:
-            most_owed = max(self._classes, key=lambda one: one.owed_bytes)
-            return [most_owed.one_part(whole=self._whole)]
+        if not any(part.size_bytes for _, part in placed):
+            most_owed = max(with_data, key=lambda one: one.owed_bytes)
+            placed.append((0.0, most_owed.one_part(whole=self._whole)))
         return [part for _, part in sorted(placed, key=lambda pair: pair[0])]
 
     def _taken(self, wanted_bytes: float) -> list[list[Part]]:
         """The parts of each class."""
         if not self._whole:
-            return [one.take(wanted_bytes * one.share, self._at_once) for one in self._classes]
+            return [one.take(wanted_bytes * one.per_byte, self._at_once) for one in self._classes]
         fraction = wanted_bytes / self.total_bytes
         least = [one.least_fraction(fraction, self._at_once) for one in self._classes]
         return [one.take_whole(max(fraction, *least)) for one in self._classes]
@@ -234,10 +249,12 @@ def moved_work(
     if not missing:
         return Work.of_sizes(sizes)
     # Of those under way, one with many bytes is the more likely.
-    under_way = missing[0] if in_order else sum(size**2 for size in missing) / sum(missing)
+    under_way = missing[0] if in_order else sum(x**2 for x in missing) / max(1, sum(missing))
     left = max(0.0, moved_bytes - sum(sizes))
     cut = Work.of_sizes([*sizes, left], is_cut=True)
-    return msgspec.structs.replace(cut, files=len(sizes) + left / under_way)
+    # Where only empty files are missing, the bytes are the tool's own.
+    begun = min(left / max(1.0, under_way), len(missing))
+    return msgspec.structs.replace(cut, files=len(sizes) + begun)
 
 
 def whole_bps(throughput_bps: float, overhead_s: float, total_bytes: int) -> float:

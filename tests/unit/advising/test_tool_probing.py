@@ -15,6 +15,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import Interval
 from advisor.domain.space import Setting
+from advisor.hosts.datasets import scan
 from advisor.models.slicing import whole_bps
 from advisor.probing.transfer import Ran
 from advisor.runtime.request import AdviceRequest
@@ -246,3 +247,13 @@ def test_all_is_moved_where_it_fits_and_leaves_nothing(
     prober.expect_by(lambda settings: [1e6 for _ in settings], lambda: 0.4)
     assert len(prober._slice(setting).pieces) < 10, "the session ends before"
     prober._own_folder.cleanup()
+
+
+@pytest.mark.parametrize("tool", ["rsync", "rclone", "s5cmd", "xrdcp", "aria2c", "xdd"])
+def test_a_dataset_with_an_empty_file_has_slices_for_every_tool(tmp_path: Path, tool: str) -> None:
+    for name, size in (("empty", 0), ("one", 100_000), ("two", 100_000)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    prober = _prober(tool, scan(tmp_path), 10**9)
+    taken = [prober._part_of_all(None) for _ in range(3)]
+    prober._own_folder.cleanup()
+    assert all({part.file.name for part in parts} >= {"one", "two"} for parts in taken)

@@ -90,9 +90,49 @@ def test_a_slice_is_never_empty() -> None:
     assert [p.size_bytes for p in _slicer((1, 100 * MIB)).take(1)] == [4 * MIB]
 
 
-def test_empty_files_alone_are_nothing_to_take() -> None:
+def test_without_files_there_is_nothing_to_take() -> None:
     with pytest.raises(ValueError, match="none of its files"):
         Slicer([], (), 4, np.random.default_rng(0)).take(100)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_empty_files_alone_are_nothing_to_take(whole: bool) -> None:
+    """Those with data may have names that the tool cannot carry."""
+    files, bins = _files((3, 0), (2, 1000))
+    for known in (bins[:1], bins):
+        slicer = Slicer(files[:3], known, 4, np.random.default_rng(0), whole=whole)
+        with pytest.raises(ValueError, match="are empty"):
+            slicer.take(100)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("wanted", [1, 1000, 100_000, 10**9])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ((1, 0), (10, 1000 * MIB)),
+        ((1, 0), (1, 1)),
+        ((1, 0), (100, 10**6)),
+        ((5000, 0), (1, 10**9)),
+        ((5000, 0), (1, 10)),
+    ],
+)
+def test_no_slice_is_of_empty_files_alone(
+    groups: tuple[tuple[int, int], ...], wanted: int, whole: bool
+) -> None:
+    slicer = Slicer(*_files(*groups), 8, np.random.default_rng(1), whole=whole)
+    for _ in range(30):
+        assert _bytes(slicer.take(wanted)) > 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_slice_has_its_fraction_of_the_empty_files(whole: bool) -> None:
+    slicer = Slicer(*_files((400, 0), (2000, 1000)), 4, np.random.default_rng(1), whole=whole)
+    taken = [part for _ in range(5) for part in slicer.take(2000 * 1000 / 20)]
+    names = {part.file.name for part in taken if not part.size_bytes}
+    assert len(names) == sum(not part.size_bytes for part in taken) == 100
+    assert len(taken) == 600
+    assert len(slicer.take(1e12)) == 2400
 
 
 def test_the_whole_takes_its_overhead_once() -> None:
@@ -168,6 +208,15 @@ def test_what_arrived_in_another_order_counts_file_by_file() -> None:
     # The kernel may have counted less than what has arrived.
     assert moved_work(parts, 5, [True, True, False]).total_bytes == 40
     assert not moved_work(parts, 5, [True, True, True]).is_cut
+
+
+def test_where_only_empty_files_are_missing_everything_else_counts() -> None:
+    parts = [Part(FileEntry(str(n), size, 0), 0, size) for n, size in enumerate((10, 0, 0))]
+    work = moved_work(parts, 10, [True, True, False])
+    assert (work.files, work.total_bytes, work.is_cut) == (2, 10, True)
+    # The kernel counts what the tool says to its server as well.
+    assert moved_work(parts, 5000, [True, False, False]).files == 3
+    assert moved_work(parts[1:], 0, [False, False]).files == 0
 
 
 def test_a_single_file_is_never_cut_where_it_must_be_whole() -> None:
