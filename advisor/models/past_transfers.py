@@ -11,13 +11,14 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.transfer_heuristics import buffer_of
+from advisor.models.transfer_parameters import pipelining_level
 
 
 def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
     """The successful file transfers among the probes, in order.
 
-    A level missing from a setting counts as 1. Probes from memory to memory, and settings of a tool
-    without concurrency and parallelism, are left out.
+    A level missing from a setting counts as 1, an automatic pipelining as 2. Probes from memory to
+    memory, and settings of a tool without concurrency and parallelism, are left out.
     """
     for probe in probes:
         result = probe.result
@@ -40,14 +41,16 @@ def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
 
 
 def _levels(probe: ProbeRecord) -> Levels | None:
-    found = {
-        name: max(1, int(probe.setting[name]))
-        for name in ("concurrency", "parallelism", "pipelining")
-        if name in probe.setting
-    }
-    if not found.keys() & {"concurrency", "parallelism"}:
+    if not probe.setting.keys() & {"concurrency", "parallelism"}:
         return None
-    return Levels(**({"concurrency": 1, "parallelism": 1} | found))
+    concurrency, parallelism, pipelining = (
+        int(probe.setting.get(name, 1)) for name in ("concurrency", "parallelism", "pipelining")
+    )
+    return Levels(
+        concurrency=max(1, concurrency),
+        parallelism=max(1, parallelism),
+        pipelining=pipelining_level(pipelining),
+    )
 
 
 def completed(

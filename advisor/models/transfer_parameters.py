@@ -46,6 +46,19 @@ GLOBUS_LARGE_FILES: Final = Levels(concurrency=2, parallelism=8)
 """The levels that Globus transfer uses for large files (Balaprakash et al. 2016, section IV)."""
 
 
+_SENT_AHEAD: Final = 2
+"""The least level of pipelining that sends a command ahead."""
+
+
+def pipelining_level(value: int) -> int:
+    """The level of pipelining of a parameter's value, as published: at least 1.
+
+    The automatic value leaves it to the tool how many commands are sent ahead: it is a level of 2,
+    the first one at which any is. The reverse of `setting_of`.
+    """
+    return _SENT_AHEAD if value == AUTOMATIC else max(1, value)
+
+
 def _wanted(parameter: Parameter, levels: Levels) -> int:
     match role_of(parameter):
         case Role.CONCURRENCY:

@@ -8,11 +8,11 @@ from typing import Final
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.path import PathFacts
-from advisor.domain.space import Space
+from advisor.domain.space import AUTOMATIC, Parameter, Space
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.optimum import LevelBounds
 from advisor.models.transfer_heuristics import buffer_of, class_levels
-from advisor.models.transfer_parameters import Role, role_of
+from advisor.models.transfer_parameters import Role, pipelining_level, role_of
 
 _SUPPOSED_FILE_BYTES: Final = 2.0**30
 
@@ -51,7 +51,7 @@ def levels_in(space: Space, setting: Mapping[str, object]) -> Levels:
     return Levels(
         concurrency=max(1, values.get(Role.CONCURRENCY, 1)),
         parallelism=max(1, values.get(Role.PARALLELISM, values.get(Role.STREAMS, 1))),
-        pipelining=max(1, values.get(Role.PIPELINING, 1)),
+        pipelining=pipelining_level(values.get(Role.PIPELINING, 1)),
     )
 
 
@@ -59,5 +59,11 @@ def box_of(space: Space) -> LevelBounds:
     """The levels the space allows."""
     return LevelBounds(
         lower=levels_in(space, {p.name: p.lower for p in space.parameters}),
-        upper=levels_in(space, {p.name: p.upper for p in space.parameters}),
+        upper=levels_in(space, {p.name: _highest(p) for p in space.parameters}),
     )
+
+
+def _highest(parameter: Parameter) -> int:
+    """The value with the highest level: with pipelining, where that is a choice."""
+    is_choice = parameter.automatic and role_of(parameter) is Role.PIPELINING
+    return AUTOMATIC if is_choice else parameter.upper

@@ -6,7 +6,7 @@ import msgspec
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
-from advisor.domain.space import Setting
+from advisor.domain.space import AUTOMATIC, Setting
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.past_transfers import completed, transfers_of
 from advisor.testing.samples import a_path, failed, measured
@@ -52,6 +52,14 @@ def test_a_level_that_was_not_set_is_one_and_unknown_figures_stay_unknown() -> N
     assert found.levels == Levels(concurrency=1, parallelism=8, pipelining=4)
     assert found.conditions.rtt_s is None
     assert found.conditions.bandwidth_bps is None
+
+
+def test_a_pipelining_left_to_the_tool_is_told_from_none() -> None:
+    with_, without = transfers_of(
+        [probe({"concurrency": 4, "parallelism": 2, "pipelining": one}) for one in (AUTOMATIC, 1)]
+    )
+    assert with_.levels == Levels(concurrency=4, parallelism=2, pipelining=2)
+    assert without.levels == Levels(concurrency=4, parallelism=2, pipelining=1)
 
 
 def test_what_moved_no_files_or_came_to_nothing_is_no_transfer() -> None:
