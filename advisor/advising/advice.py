@@ -76,7 +76,7 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     limits = holding(binding_limits(inputs.path), _fastest_flow_bps(ranking))
     measured = newest_measurement(inputs.probes, chosen.subject, chosen.setting)
     if measured:
-        limits += measured_limits(measured, inputs.path.capacity_bps)
+        limits += measured_limits(measured, inputs.path.capacity_bps, inputs.path.mtu_bytes)
     settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)

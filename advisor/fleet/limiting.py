@@ -26,7 +26,8 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
     found = holding(binding_limits(path), fastest_bps) if path else []
     measurement = newest_measurement(probes, best.subject, best.setting)
     if measurement:
-        found += measured_limits(measurement, path.capacity_bps if path else None)
+        known = (path.capacity_bps, path.mtu_bytes) if path else (None, None)
+        found += measured_limits(measurement, *known)
     return found
 
 

@@ -22,8 +22,8 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.models.comparison import MEMORY_TO_MEMORY
+from advisor.models.packets import HEADER_BYTES, packets_of
 
-_HEADER_BYTES: Final = 52
 _WINDOW_S: Final = 0.3
 _WINDOW_ROUND_TRIPS: Final = 4
 _NEAR: Final = 0.95
@@ -32,9 +32,7 @@ _LEAST_ERROR: Final = 0.01
 """Of a rate over a window: its reports are late or early by some milliseconds."""
 
 _OVERFULL: Final = 0.01
-"""The fraction of the data that is lost at the least where slow start overfills a queue."""
-
-_PACKET_BYTES: Final = 1448
+"""The fraction of the packets that is lost at the least where slow start overfills a queue."""
 
 
 class Ceiling(msgspec.Struct, frozen=True):
@@ -67,7 +65,7 @@ def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
     `seen_bps`: the highest rate measured. An interface may report less than it carries, as virtual
     ones do: then its speed is no bound. A reservation is still one.
     """
-    payload = max(0.5, 1 - _HEADER_BYTES / max(path.mtu_bytes, 2 * _HEADER_BYTES))
+    payload = max(0.5, 1 - HEADER_BYTES / max(path.mtu_bytes, 2 * HEADER_BYTES))
     bounds = []
     if path.bandwidth_bps:
         words = f"the reserved {format_rate(path.bandwidth_bps)}"
@@ -84,6 +82,7 @@ def seen_ceiling(
     spread: float = 0.0,
     *,
     is_plateau: bool = False,
+    mtu_bytes: int | None = None,
 ) -> Ceiling | None:
     """The highest rate that any receiver saw over a window; None without probes.
 
@@ -92,7 +91,7 @@ def seen_ceiling(
     repeats differ, as a fraction. The error of the best known probe near it counts too, unless the
     path or the hosts limit that rate: few and many flows reach it (`is_plateau`), or a probe near
     it lost so much that it overfilled a queue. Of both no more counts than probes usually differ,
-    and no less than a window's rate is exact.
+    and no less than a window's rate is exact. `mtu_bytes`: of the path, None where it is not known.
     """
     window_s = max(_WINDOW_S, _WINDOW_ROUND_TRIPS * rtt_s)
     known = [one for one in measurements if one.throughput_bps > 0]
@@ -101,17 +100,16 @@ def seen_ceiling(
     most_bps = max(_most_bps(one, window_s) for one in known)
     near = [one for one in known if one.throughput_bps >= _NEAR * most_bps] or known
     own = min(one.stderr_bps / one.throughput_bps for one in near)
-    if is_plateau or any(_has_overfilled(one) for one in near):
+    if is_plateau or any(_has_overfilled(one, mtu_bytes) for one in near):
         own = 0.0
     error = max(_LEAST_ERROR, min(math.hypot(spread, own), MEMORY_TO_MEMORY.value))
     words = f"the {format_rate(most_bps)} that any probe has seen"
     return Ceiling(most_bps * (1 + NINE_OF_TEN * error), words)
 
 
-def _has_overfilled(measurement: Measurement) -> bool:
+def _has_overfilled(measurement: Measurement, mtu_bytes: int | None) -> bool:
     """Whether it lost far more than links lose that are not full."""
-    received = sum(interval.received_bytes for interval in measurement.intervals)
-    return (measurement.retransmits or 0) * _PACKET_BYTES > _OVERFULL * received > 0
+    return (measurement.retransmits or 0) > _OVERFULL * packets_of(measurement, mtu_bytes) > 0
 
 
 def _most_bps(measurement: Measurement, window_s: float) -> float:
@@ -142,7 +140,8 @@ def ceiling_of(
     """The lower of both bounds; None where nothing is known. See `seen_ceiling`."""
     known = list(measurements)
     most_bps = max((one.throughput_bps for one in known), default=0.0)
-    seen = seen_ceiling(known, path.rtt_s, spread, is_plateau=is_plateau)
+    mtu_bytes = path.mtu_bytes
+    seen = seen_ceiling(known, path.rtt_s, spread, is_plateau=is_plateau, mtu_bytes=mtu_bytes)
     bounds = [link_ceiling(path, most_bps), seen]
     return min((b for b in bounds if b), key=lambda b: b.bps, default=None)
 

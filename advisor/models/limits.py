@@ -15,6 +15,7 @@ from advisor.domain.path import HostFacts, PathFacts
 from advisor.domain.quantities import format_bytes, format_duration, format_rate
 from advisor.domain.shell import shell_line
 from advisor.models import host_tuning as ht
+from advisor.models.packets import packets_of
 
 FULL: Final = 0.9
 """The fraction of a core, a host or the capacity from which it counts as full. Headers and the
@@ -31,7 +32,6 @@ FAR_ABOVE: Final = 4.0
 JUMBO_FROM_BPS: Final = 10e9
 JUMBO_MTU: Final = 9000
 _ETHERNET_MTU: Final = 1500
-_SEGMENT_BYTES: Final = 1448  # The payload of a packet of 1500 bytes with TCP timestamps.
 _LOOPBACK: Final = "lo"
 
 
@@ -68,10 +68,12 @@ def holding(limits: Iterable[Limit], fastest_bps: float) -> list[Limit]:
     ]
 
 
-def measured_limits(measurement: Measurement, capacity_bps: float | None) -> list[Limit]:
+def measured_limits(
+    measurement: Measurement, capacity_bps: float | None, mtu_bytes: int | None = None
+) -> list[Limit]:
     """The limits that a probe's own figures show: a full link, a full core or host, loss.
 
-    `capacity_bps`: upper bound of the rate, None when not known.
+    `capacity_bps`: upper bound of the rate, `mtu_bytes`: of the path; None when not known.
     """
     rate_bps = measurement.throughput_bps
     if capacity_bps and rate_bps >= FULL * capacity_bps:
@@ -80,7 +82,7 @@ def measured_limits(measurement: Measurement, capacity_bps: float | None) -> lis
     limits = [
         limit for side, load in _loads(measurement) for limit in _full_end(side, load, rate_bps)
     ]
-    return limits + list(_loss(measurement))
+    return limits + list(_loss(measurement, mtu_bytes))
 
 
 def thread_is_full(load: EndLoad) -> bool:
@@ -300,11 +302,11 @@ def _full_end(side: Side, load: EndLoad, rate_bps: float) -> Iterator[Limit]:
         )
 
 
-def _loss(measurement: Measurement) -> Iterator[Limit]:
-    segments = sum(i.received_bytes for i in measurement.intervals) / _SEGMENT_BYTES
-    if not measurement.retransmits or segments < 1:
+def _loss(measurement: Measurement, mtu_bytes: int | None) -> Iterator[Limit]:
+    packets = packets_of(measurement, mtu_bytes)
+    if not measurement.retransmits or packets < 1:
         return
-    share = measurement.retransmits / segments
+    share = measurement.retransmits / packets
     if share >= LOSSY:
         yield Limit(
             what=f"{measurement.retransmits} packets were retransmitted, about {share:.2%} of all",
