@@ -39,6 +39,14 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it is meant for such a path."""
         return rate_bps <= self.rate_bps and rtt_s <= self.rtt_s
 
+    def fills(self, rate_bps: float, rtt_s: float) -> bool:
+        """Whether one stream fills such a path with autotuned buffers of this size.
+
+        They hold twice rate × RTT, as the kernel uses up to half of every buffer for itself.
+        """
+        needed = 2 * rate_bps * rtt_s / 8
+        return all(self.settings[name][-1] >= needed for name in (TCP_RMEM, TCP_WMEM))
+
 
 _SOURCE: Final = "ESnet fasterdata, host tuning; perfSONAR toolkit"
 _AS_OF: Final = "2026-11"
@@ -84,9 +92,19 @@ RECOMMENDATIONS: Final = (
 """From the smallest to the largest."""
 
 
+_LONGEST_RTT_S: Final = max(one.rtt_s for one in RECOMMENDATIONS)
+
+
 def recommended(rate_bps: float, rtt_s: float) -> Recommendation:
-    """The smallest recommendation that covers this path, else the largest of all."""
-    fitting = (r for r in RECOMMENDATIONS if r.covers(rate_bps, rtt_s))
+    """The smallest recommendation that covers this path, else the largest of all.
+
+    No recommendation is for paths that are longer than 200 ms. For these it is the smallest that
+    covers 200 ms at this rate and whose buffers also fill the path, else the largest.
+    """
+    usual_s = min(rtt_s, _LONGEST_RTT_S)
+    fitting = (r for r in RECOMMENDATIONS if r.covers(rate_bps, usual_s))
+    if rtt_s > _LONGEST_RTT_S:
+        fitting = (r for r in fitting if r.fills(rate_bps, rtt_s))
     return next(fitting, RECOMMENDATIONS[-1])
 
 

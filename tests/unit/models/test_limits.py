@@ -266,10 +266,41 @@ def test_the_recommendations_grow_and_say_their_source() -> None:
         (40e9, 0.05, 134217728),
         (40e9, 0.1, 2147483647),
         (400e9, 0.3, 2147483647),
+        # Twice 62.5 MB do not fit in 67 MB, the autotuned maximum of the smaller rows.
+        (1e9, 0.5, 2147483647),
+        (10e9, 0.201, 2147483647),
+        # No row is for more than 200 ms, and a slow path needs no more for that.
+        (1e9, 0.25, 134217728),
+        (50e6, 0.6, 134217728),
+        (10e6, 2.0, 134217728),
     ],
 )
 def test_the_recommendation_for_a_path(rate_bps: float, rtt_s: float, expected: int) -> None:
     assert recommended(rate_bps, rtt_s).settings["net.core.rmem_max"] == (expected,)
+
+
+@given(st.floats(1e4, 1e12), st.floats(1e-5, 10), st.floats(1, 10))
+def test_a_faster_or_longer_path_never_gets_less(
+    rate_bps: float, rtt_s: float, more: float
+) -> None:
+    place = RECOMMENDATIONS.index(recommended(rate_bps, rtt_s))
+    assert RECOMMENDATIONS.index(recommended(more * rate_bps, rtt_s)) >= place
+    assert RECOMMENDATIONS.index(recommended(rate_bps, more * rtt_s)) >= place
+
+
+def test_no_slow_satellite_path_is_told_to_use_the_buffers_of_a_fast_one() -> None:
+    small = host(
+        receive_max_bytes=212992,
+        send_max_bytes=212992,
+        tcp_rmem_bytes=(4096, 131072, 2**20),
+        tcp_wmem_bytes=(4096, 16384, 2**20),
+        link_bps=1e9,
+    )
+    found = binding_limits(path(small, small, rtt_s=2.0, bandwidth_bps=10e6))
+    assert len(found) == 4
+    for limit in found:
+        sizes = limit.remedy.rpartition("=")[2].strip("'").split()
+        assert int(sizes[-1]) <= 134217728
 
 
 def test_the_next_larger_when_the_recommended_is_there_already() -> None:
