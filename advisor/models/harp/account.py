@@ -44,7 +44,7 @@ def evidence_of(
         levels=answer.levels,
         throughput_bps=answer.throughput_bps,
         groups=[
-            _group(history, one, one.weight / total, answer.levels, sliced=place < _SHOWN)
+            _group(history, one, one.weight / total, answer, sliced=place < _SHOWN)
             for place, one in enumerate(answer.groups)
         ],
         left_out=[
@@ -61,7 +61,7 @@ def evidence_of(
 
 
 def _group(
-    history: History, one: FittedGroup, share: float, answer: Levels, *, sliced: bool
+    history: History, one: FittedGroup, share: float, answer: HarpAnswer, *, sliced: bool
 ) -> SimilarGroup:
     return SimilarGroup(
         conditions=_conditions(history, one.rows),
@@ -73,10 +73,10 @@ def _group(
         training_r2=one.surface.training_r2,
         validation_r2=one.surface.validation_r2,
         sample_bps=one.expected_bps,
-        answer_bps=float(one.surface.plausible(row_of(answer))[0]),
+        answer_bps=float(one.surface.plausible(row_of(answer.levels), answer.carried_bps)[0]),
         best=one.top,
         best_bps=one.top_bps,
-        slices=_slices(history, one, answer) if sliced else [],
+        slices=_slices(history, one, answer.levels) if sliced else [],
         surface=one.surface.kind,
     )
 

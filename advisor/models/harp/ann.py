@@ -20,7 +20,7 @@ from advisor.domain.availability import AVAILABLE, Availability
 from advisor.domain.transfers import Conditions, Levels
 from advisor.models.harp.entries import Floats, History, Indices, features_of
 from advisor.models.harp.grouping import groups
-from advisor.models.harp.optimiser import SampleTransfer
+from advisor.models.harp.optimiser import SampleTransfer, carried_bps
 from advisor.models.harp.optimum import LevelBounds, levels_of_row, row_of
 from advisor.models.harp.similar import LOGARITHMIC, similar
 
@@ -87,9 +87,10 @@ def neural_answer(
     )
     expected = model.network.predict(asked)
     best = int(expected.argmax())
+    throughput_bps = float(2.0 ** (expected[best] * model.spread + model.middle))
     return NeuralAnswer(
         levels=levels_of_row(candidates[best]),
-        throughput_bps=float(2.0 ** (expected[best] * model.spread + model.middle)),
+        throughput_bps=min(throughput_bps, carried_bps(wanted, sample)),
         entries=model.entries,
     )
 

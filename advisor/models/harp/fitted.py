@@ -50,9 +50,9 @@ class FittedSurface(ABC):
         varied: np.ndarray = self.upper > self.lower
         return varied
 
-    def plausible(self, levels: Floats) -> Floats:
-        """As `at`, but never below a tenth of the least measured value."""
-        return np.maximum(self.at(levels), self.least_bps / 10)
+    def plausible(self, levels: Floats, carried_bps: float) -> Floats:
+        """As `at`, but never below a tenth of the least measured value, nor above `carried_bps`."""
+        return np.minimum(np.maximum(self.at(levels), self.least_bps / 10), carried_bps)
 
     def clipped(self, levels: Floats) -> Floats:
         """The nearest levels within the measured range."""

@@ -6,8 +6,11 @@ similar entries if it outperformed the sample, else the sample's own levels; `wo
 A flat group or one of another load never decides alone. A group is of another load if its surface
 is more than 30 % off the sample. Where there are only such groups, the answer has no level below
 that of the rule of thumb: the sample's, else the given one.
+
+A surface may rise beyond what the link carries: no throughput is expected that exceeds that.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -64,6 +67,16 @@ class SampleTransfer(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
+def carried_bps(wanted: Conditions, sample: SampleTransfer | None) -> float:
+    """What may be expected at the most: what the link carries; infinite where that is not known.
+
+    A sample that was faster shows that it carries as much.
+    """
+    if wanted.bandwidth_bps is None:
+        return math.inf
+    return max(wanted.bandwidth_bps, sample.throughput_bps if sample else 0.0)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedGroup:
     """A group that has a surface, with the surface's predictions.
@@ -96,13 +109,15 @@ class HarpAnswer:
     """The levels to use, and the evidence for them.
 
     `throughput_bps`: expected for them. `unit_throughput_bps`: of one channel with the same
-    parallelism and pipelining (UT). `similar`: the entries found. `groups`: in descending order of
+    parallelism and pipelining (UT). `carried_bps`: what the link carries, infinite where that is
+    not known: neither exceeds it. `similar`: the entries found. `groups`: in descending order of
     weight. `left_out`: the outlier groups. `worth`: how far to trust the answer, in sentences.
     """
 
     levels: Levels
     throughput_bps: float
     unit_throughput_bps: float
+    carried_bps: float
     similar: Similar
     groups: Sequence[FittedGroup]
     left_out: Sequence[OutlierGroup]
@@ -123,7 +138,7 @@ class HarpAnswer:
         if not self.groups:
             return None
         row = row_of(levels)
-        expected = [float(one.surface.plausible(row)[0]) for one in self.groups]
+        expected = [float(one.surface.plausible(row, self.carried_bps)[0]) for one in self.groups]
         return float(np.average(expected, weights=[one.weight for one in self.groups]))
 
 
@@ -147,6 +162,7 @@ class Optimiser:
         bounds: LevelBounds,
         enough: int | None = None,
     ) -> None:
+        self._wanted = wanted
         self._history = history
         self._bounds = bounds
         self._similar = similar(wanted, history, enough)
@@ -168,8 +184,9 @@ class Optimiser:
         Raises NothingAlike where there is neither a sample nor a similar history.
         """
         history, found, fitted, bounds = self._history, self._similar, self._fitted, self._bounds
+        most = carried_bps(self._wanted, sample)
         if not fitted:
-            return _without_surfaces(sample, history, found, bounds, self._left_out)
+            return _without_surfaces(sample, history, found, bounds, self._left_out, most)
         weighed = _weights([one.surface for one in fitted], sample)
         lowered = [relaxed(one.surface, one.top, bounds, keep) for one in fitted]
         row = bounds.nearest(mean_levels(lowered, [one.surface.varied for one in fitted], weighed))
@@ -179,12 +196,14 @@ class Optimiser:
         if floor is not None and is_raised:
             row = np.maximum(row, bounds.nearest(row_of(floor)))
         unit = np.array([1.0, row[1], row[2]])
-        predicted = np.array([one.surface.plausible(np.stack((row, unit))) for one in fitted])
+        rows = np.stack((row, unit))
+        predicted = np.array([one.surface.plausible(rows, most) for one in fitted])
         throughput_bps, unit_bps = np.average(predicted, axis=0, weights=weighed)
         return HarpAnswer(
             levels=levels_of_row(row),
             throughput_bps=float(throughput_bps),
             unit_throughput_bps=float(unit_bps),
+            carried_bps=most,
             similar=found,
             groups=fitted_groups,
             left_out=self._left_out,
@@ -273,6 +292,7 @@ def _without_surfaces(
     found: Similar,
     box: LevelBounds,
     left_out: Sequence[OutlierGroup],
+    most: float,
 ) -> HarpAnswer:
     """The best setting among the most similar entries, if it is better than the sample."""
     seen = _best_seen(history, found, box)
@@ -288,11 +308,13 @@ def _without_surfaces(
             remedy="run a sample transfer, or import past transfers of this kind",
         )
     counted = f"{len(found.rows)} similar {'entry' if len(found.rows) == 1 else 'entries'}"
+    throughput_bps = min(best.throughput_bps, most)
     return HarpAnswer(
         levels=levels_of_row(box.nearest(row_of(best.levels))),
-        throughput_bps=best.throughput_bps,
+        throughput_bps=throughput_bps,
         # An upper bound for one channel: that all channels add up.
-        unit_throughput_bps=best.throughput_bps / best.levels.concurrency,
+        unit_throughput_bps=throughput_bps / best.levels.concurrency,
+        carried_bps=most,
         similar=found,
         groups=(),
         left_out=left_out,

@@ -46,6 +46,15 @@ def test_the_sample_tells_which_load_it_is() -> None:
     assert at_light.levels.concurrency < at_heavy.levels.concurrency
 
 
+def test_no_more_is_expected_than_the_link_carries() -> None:
+    fast = [
+        msgspec.structs.replace(one, throughput_bps=3 * one.throughput_bps)
+        for one in sweep(hill((16, 8, 4), 5e9), noise=0.02)
+    ]
+    assert answer(fast, 9e9).throughput_bps == WAN.bandwidth_bps
+    assert answer(fast, 14e9).throughput_bps <= 14e9
+
+
 def test_the_seed_decides_and_the_box_holds() -> None:
     entries = sweep(hill((16, 8, 4), 5e9), noise=0.1)
     assert answer(entries, 4e9, seed=1) == answer(entries, 4e9, seed=1)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
+from advisor.models.harp.account import evidence_of
 from advisor.models.harp.entries import History
 from advisor.models.harp.optimiser import HarpAnswer, SampleTransfer, optimise
 from advisor.models.harp.optimum import keep_of
@@ -192,6 +193,49 @@ def test_a_few_rows_give_their_best_if_it_beats_the_sample() -> None:
     assert triple(worse.levels) == (2, 2, 1)
     assert worse.throughput_bps == 4e9
     assert "sample's own" in worse.worth
+
+
+LINK_BPS = 10e9
+
+
+def rising(most_bps: float, grid: Iterable[int]) -> list[PastTransfer]:
+    """Up to what the link had left then: a smooth surface goes beyond it near the edge."""
+    return [
+        PastTransfer(
+            conditions=WAN,
+            levels=Levels(concurrency=cc, parallelism=p),
+            throughput_bps=min(most_bps, 1.2e9 * cc * p**0.8),
+        )
+        for cc in grid
+        for p in grid
+    ]
+
+
+@pytest.mark.parametrize("sample_bps", [None, 1e9, 7e9, 9.9e9])
+@pytest.mark.parametrize("grid", [(1, 2), (1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)])
+@pytest.mark.parametrize("most_bps", [9e9, 9.9e9, 20e9])
+def test_no_more_is_expected_than_the_link_carries(
+    most_bps: float, grid: tuple[int, ...], sample_bps: float | None
+) -> None:
+    history = rising(most_bps, grid)
+    found = answer(history, sample_bps, relaxation=0.95)
+    assert 0 < found.unit_throughput_bps <= found.throughput_bps * (1 + 1e-9)
+    assert found.throughput_bps <= LINK_BPS
+    most = Levels(concurrency=32, parallelism=32, pipelining=32)
+    for levels in (found.levels, most):
+        again = found.at(levels)
+        assert max(again.throughput_bps, again.unit_throughput_bps) <= LINK_BPS
+        assert (found.expected_bps(levels) or 0.0) <= LINK_BPS
+    sample = SampleTransfer(levels=START, throughput_bps=sample_bps) if sample_bps else None
+    shown = evidence_of(WAN, sample, History.of(history), found)
+    assert all(one.answer_bps <= LINK_BPS for one in shown.groups)
+
+
+def test_a_sample_that_was_faster_shows_what_the_link_carries() -> None:
+    found = answer(rising(20e9, (1, 2, 4, 8)), 14e9)
+    assert LINK_BPS < found.throughput_bps <= 14e9
+    unknown = msgspec.structs.replace(WAN, bandwidth_bps=None)
+    assert answer(rising(20e9, (1, 2, 4, 8)), 7e9, wanted=unknown).throughput_bps > LINK_BPS
 
 
 def test_of_a_few_rows_the_most_similar_ones_speak() -> None:

@@ -1,5 +1,6 @@
 """Polynomials of rising degree and the check that a group must pass."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -54,7 +55,7 @@ def test_beyond_what_was_measured_the_edge_answers() -> None:
 def test_a_plausible_throughput_is_above_zero_where_the_polynomial_is_not() -> None:
     found = fitted(lambda cc, p, pp: 1e6 + 1e9 * max(0, cc - 8))
     everywhere = np.array([[cc, 1, 1] for cc in range(1, 33)], dtype=float)
-    assert found.at(everywhere).min() < 0 < found.plausible(everywhere).min()
+    assert found.at(everywhere).min() < 0 < found.plausible(everywhere, math.inf).min()
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
