@@ -15,7 +15,7 @@ from advisor.advising.recorder import ProbePurpose
 from advisor.advising.user_orders import apply_user_orders
 from advisor.api.transport import SpaceOptions, Transport
 from advisor.domain import events as ev
-from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.measurement import Failure, Measurement, Outcome
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Baseline, Setting, Space
 from advisor.methods.api import (
@@ -24,6 +24,7 @@ from advisor.methods.api import (
     WithEvidence,
     WithExpectation,
     WithMovableSpace,
+    WithSample,
 )
 from advisor.models.smoothing import is_other_rtt
 
@@ -262,8 +263,7 @@ async def _search(
         least_bps = context.in_question_bps(stage.subject)
         pending = await context.measure(stage.subject, setting, purpose, least_bps)
         outcome = pending.probed.outcome
-        worth = comparable_outcome(context.request, context.probes, stage.subject, setting, outcome)
-        method.tell(setting, worth or outcome)
+        _tell(context, stage, method, setting, outcome)
         await context.record(pending, method=method)
         if context.has_just_changed and isinstance(method, WithBelief):
             method = _method_of(context, stage, space)
@@ -285,6 +285,16 @@ async def _search(
         if failures >= _FAILURES_IN_A_ROW and isinstance(outcome, Failure):
             return f"{failures} probes in a row failed, the last one: {outcome.message}"
     return method.stop_reason or "the method has no more settings to try"
+
+
+def _tell(
+    context: Context, stage: SearchStage, method: Method, setting: Setting, outcome: Outcome
+) -> None:
+    """Tell the method what a probe says of the whole dataset; before, what was measured."""
+    if isinstance(method, WithSample):
+        method.measured(outcome)
+    worth = comparable_outcome(context.request, context.probes, stage.subject, setting, outcome)
+    method.tell(setting, worth or outcome)
 
 
 def _follow_rtt(context: Context, stage: SearchStage, method: Method, space: Space) -> Space:

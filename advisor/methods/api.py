@@ -147,6 +147,18 @@ class WithEvidence(Protocol):
 
 
 @runtime_checkable
+class WithSample(Protocol):
+    """A method that compares one of its own probes with past transfers.
+
+    Their rates are those while data flowed. What `tell` gives of a tool is the rate of the whole
+    dataset, with the time that the tool needs to begin and to end.
+    """
+
+    def measured(self, outcome: Outcome) -> None:
+        """Take the outcome that `tell` is about to give, as it was measured."""
+
+
+@runtime_checkable
 class WithRepeats(Protocol):
     """A method that may want a setting measured again whose outcome it has had."""
 

@@ -1,4 +1,8 @@
-"""Methods that measure one sample, derive one answer from it, and measure that answer."""
+"""Methods that measure one sample, derive one answer from it, and measure that answer.
+
+The answer follows from past transfers of the sample's load, so the sample is compared with them: by
+its rate while data flowed, which is theirs.
+"""
 
 from abc import abstractmethod
 from typing import Final
@@ -6,8 +10,9 @@ from typing import Final
 import numpy as np
 
 from advisor.domain.events import StopGauge
+from advisor.domain.measurement import Outcome
 from advisor.domain.space import Setting, Space
-from advisor.methods.searching import Memory, Search
+from advisor.methods.searching import Memory, Search, usable_bps
 
 _STEPS: Final = 2
 
@@ -24,10 +29,18 @@ class SampleThenAnswer(Search[SampleMemory]):
 
     def __init__(self, space: Space, rng: np.random.Generator, sample: Setting) -> None:
         super().__init__(space, rng, SampleMemory(sample=sample, label="sample"))
+        self._measured_bps = 0.0
 
     @abstractmethod
     def _answered(self, sample_bps: float) -> tuple[Setting, str]:
-        """The setting to use, and a sentence that says why. `sample_bps`: above zero."""
+        """The setting to use, and a sentence that says why.
+
+        `sample_bps`: the sample's rate while data flowed, above zero.
+        """
+
+    def measured(self, outcome: Outcome) -> None:
+        """Take the outcome that is told next, as it was measured."""
+        self._measured_bps = usable_bps(outcome)
 
     @property
     def gauges(self) -> list[StopGauge]:
@@ -53,7 +66,7 @@ class SampleThenAnswer(Search[SampleMemory]):
         if not bps:
             memory.stop_reason = "the sample failed: its own setting is the only answer"
             return
-        memory.answer, memory.move_reason = self._answered(bps)
+        memory.answer, memory.move_reason = self._answered(self._measured_bps or bps)
         memory.label = "answer"
         if memory.answer == memory.sample:
             memory.stop_reason = memory.move_reason

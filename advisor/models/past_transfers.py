@@ -18,7 +18,8 @@ def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
     """The successful file transfers among the probes, in order.
 
     A level missing from a setting counts as 1, an automatic pipelining as 2. Probes from memory to
-    memory, and settings of a tool without concurrency and parallelism, are left out.
+    memory, and settings of a tool without concurrency and parallelism, are left out. A throughput
+    is the one while data flowed, whatever the tool needed to begin and to end.
     """
     for probe in probes:
         result = probe.result

@@ -11,6 +11,9 @@ Source: Arslan, Pehlivan, Kosar, "Big Data Transfer Optimization Through Adaptiv
 What the paper leaves open, and what is done here:
 
 - A probe that moved files counts as a transfer. A probe from memory to memory does not.
+- A rate is that while data flowed, of past transfers and of the sample: the paper's sample is the
+  rate of two intervals in the middle of a transfer, and its transfers are too long for the rest to
+  matter.
 - Without such history, the sample's own setting is the answer, and the reason says so.
 - If the sample fails, the heuristic's setting is the answer.
 """

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.domain.space import Setting
+from advisor.methods.api import WithSample
 from advisor.methods.sampling import SampleThenAnswer
 from advisor.testing.samples import a_transfer_space, failed, measured
 
@@ -50,6 +51,18 @@ def test_a_failed_sample_has_no_answer() -> None:
     assert method.ask() is None
     assert method.samples_bps == []
     assert "sample failed" in str(method.stop_reason)
+
+
+def test_the_answer_follows_from_the_sample_as_it_was_measured() -> None:
+    """What it is worth for the whole dataset decides which of the two is better."""
+    method = _AsSampled(BETTER)
+    assert isinstance(method, WithSample)
+    method.measured(measured(9e9))
+    method.tell(START, measured(4e9))
+    assert method.samples_bps == [9e9]
+    method.measured(measured(8e9))
+    method.tell(BETTER, measured(5e9))
+    assert method.recommended() == (BETTER, 5e9)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
