@@ -20,6 +20,9 @@ What the text leaves open, and what is done here:
   actually taken in that dimension, (θ'+_i − θ'−_i), not 2 c_k Δ_i.
 - "A certain fraction of L": an eighth, and again at every further eighth, until something better
   is found; then a and c return to what they were. τ_a = τ_c = 1.5: the paper states no numbers.
+- With constants far from the paper's, c_k may decay to nothing, and a and c may grow beyond all
+  numbers. A perturbation that is lost in the rounding of θ' measures nothing and leaves nothing to
+  divide by: none is smaller than the least c that is allowed. The growth ends at 10^100.
 - C needs a known bandwidth; without one that condition is not used.
 - A failed probe counts as 0 bit/s: the search moves away from settings that do not work.
 - The answer is the best setting measured, with its own parameters, not the last point.
@@ -28,6 +31,7 @@ The unit of the throughputs and the escape from a place where nothing gets bette
 subclasses.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
@@ -45,6 +49,9 @@ from advisor.methods.searching import generator_state, set_generator, usable_bps
 
 _LOWER: Final = 1.0
 _UPPER: Final = 25.0
+_LEAST_C: Final = 0.001
+"""As below, of the constant."""
+_MOST_GROWTH: Final = 1e100
 _Sign = Literal["y+", "y−", "y*"]
 Array: TypeAlias = NDArray[np.float64]
 """A point or a step of the search: a number for each parameter, on its scale."""
@@ -201,15 +208,21 @@ class Perturbation(ABC):
 
     def _perturb(self) -> None:
         """Draw Δ_k and compute θ'+ and θ'− for the new iteration."""
-        c_k = self._k["c"] / (self._iteration + 1) ** self._k["gamma"]
+        c_k = max(_LEAST_C, self._k["c"] / (self._iteration + 1) ** self._k["gamma"])
         delta = self._rng.choice((-1.0, 1.0), size=self._space.dimensions)
-        away = delta * self._distances(c_k, self._k["tau_c"] ** self._growths)
+        away = delta * self._distances(c_k, self._grown("tau_c"))
         self._plus = np.clip(self._theta + away, _LOWER, _UPPER)
         self._minus = np.clip(self._theta - away, _LOWER, _UPPER)
 
+    def _grown(self, name: Literal["tau_a", "tau_c"]) -> float:
+        """The factor by which a or c is enlarged now."""
+        tau = self._k[name]
+        most = math.inf if tau == 1 else math.log(_MOST_GROWTH) / math.log(tau)
+        return tau**self._growths if self._growths < most else _MOST_GROWTH
+
     def _step(self) -> None:
         """Equation 1: from θ'_k to θ'_{k+1}, and why."""
-        a = self._k["a"] * self._k["tau_a"] ** self._growths
+        a = self._k["a"] * self._grown("tau_a")
         a_k = a / (self._k["A"] + self._iteration + 1) ** self._k["alpha"]
         rise = self._scaled(self._results["y+"]) - self._scaled(self._results["y−"])
         gradient = rise / (self._plus - self._minus)

@@ -282,3 +282,32 @@ def test_no_step_is_longer_than_half_the_range() -> None:
     moved = np.abs(np.array(method.state()["theta"]) - before)
     assert moved.max() <= 12
     assert moved.max() > 0
+
+
+@pytest.mark.parametrize("name", ["spsa", "spsa-probdata"])
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {"gamma": 10.0, "N": 60, "L": 60},
+        {"gamma": 10.0, "c": 0.001, "alpha": 0.001},
+        {"c": 0.001, "a": 1e6},
+        {"tau_a": 100.0, "tau_c": 100.0, "escape": 0.001, "L": 2000, "N": 2000},
+        {"tau_a": 1.0, "tau_c": 1.0, "escape": 0.001, "L": 200, "N": 200},
+        {"alpha": 10.0, "gamma": 10.0, "A": 1e4},
+    ],
+)
+@pytest.mark.parametrize("rate_bps", [lambda k: 1e9, lambda k: 1e9 * (1 + k / 100), lambda k: 0.0])
+def test_no_constant_that_is_allowed_leaves_nothing_to_divide_by(
+    name: str, constants: dict[str, float], rate_bps: Callable[[int], float]
+) -> None:
+    """Warnings of numpy are errors in tests."""
+    method = make(a_space(), name=name, **constants)
+    told = 0
+    while (setting := method.ask()) is not None:
+        assert a_space().holds(setting)
+        state = method.state()
+        assert all(1 <= theta <= 25 for theta in state["theta"])
+        assert all(p != m for p, m in zip(state["plus"], state["minus"], strict=True))
+        method.tell(setting, measured(rate_bps(told)))
+        told += 1
+    assert method.stop_reason
