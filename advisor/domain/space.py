@@ -25,6 +25,8 @@ BUFFER: Final = "buffer_bytes"
 AUTOMATIC: Final = 0
 """The value of an automatic parameter that leaves it to the kernel."""
 
+_MOST_COUNTED: Final = 2**20
+
 _LINEAR_STEPS: Final = 24
 """Steps of a size on a linear scale, as between the 25 places of ProbData's iterative range."""
 
@@ -327,6 +329,12 @@ def parallelism_of(setting: Mapping[str, SettingValue]) -> int:
 def _count(value: SettingValue) -> int:
     """A stored setting may have anything in the place of a number."""
     return 1 if isinstance(value, str) else max(1, int(value))
+
+
+def stored_count(setting: Mapping[str, SettingValue], name: str) -> int | None:
+    """A whole number of a stored setting, from 0 to 2^20; None for whatever else it may have."""
+    value = setting.get(name)
+    return value if isinstance(value, int) and 0 <= value <= _MOST_COUNTED else None
 
 
 def spread_over_processes(setting: Setting, flow_parameter: str) -> list[Setting]:

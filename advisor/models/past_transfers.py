@@ -9,6 +9,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import stored_count
 from advisor.domain.transfers import Conditions, Levels, PastTransfer
 from advisor.models.transfer_heuristics import buffer_of
 from advisor.models.transfer_parameters import pipelining_level
@@ -18,7 +19,8 @@ def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
     """The successful file transfers among the probes, in order.
 
     A level missing from a setting counts as 1, an automatic pipelining as 2. Probes from memory to
-    memory, and settings of a tool without concurrency and parallelism, are left out. A throughput
+    memory, and settings without concurrency and parallelism or with anything else in their place,
+    are left out. A throughput
     is the one while data flowed, whatever the tool needed to begin and to end.
     """
     for probe in probes:
@@ -42,11 +44,14 @@ def transfers_of(probes: Iterable[ProbeRecord]) -> Iterator[PastTransfer]:
 
 
 def _levels(probe: ProbeRecord) -> Levels | None:
-    if not probe.setting.keys() & {"concurrency", "parallelism"}:
+    setting = probe.setting
+    if not setting.keys() & {"concurrency", "parallelism"}:
         return None
-    concurrency, parallelism, pipelining = (
-        int(probe.setting.get(name, 1)) for name in ("concurrency", "parallelism", "pipelining")
-    )
+    names = ("concurrency", "parallelism", "pipelining")
+    counts = [stored_count(setting, name) if name in setting else 1 for name in names]
+    if None in counts:
+        return None
+    concurrency, parallelism, pipelining = (one or 0 for one in counts)
     return Levels(
         concurrency=max(1, concurrency),
         parallelism=max(1, parallelism),

@@ -5,7 +5,7 @@ from typing import Final
 
 from advisor.domain.advice import Fulfilment, PriorAdvice
 from advisor.domain.endpoints import Pair
-from advisor.domain.space import Setting
+from advisor.domain.space import Setting, stored_count
 from advisor.domain.transfers import Levels
 from advisor.store.history import Store
 from advisor.store.ranking import STALE_S
@@ -59,10 +59,11 @@ def advised_levels(
     Streams from memory to memory become those of one file, or of a few files if one may have only
     `most_streams`.
     """
-    if subject == (tool or moving_tool()) and all(name in setting for name in _LEVELS):
-        return Levels(**{name: int(setting[name]) for name in _LEVELS})
-    if subject == reference_transport() and _STREAMS in setting:
-        streams = int(setting[_STREAMS])
+    if subject == (tool or moving_tool()):
+        concurrency, parallelism = (stored_count(setting, name) for name in _LEVELS)
+        if concurrency and parallelism:
+            return Levels(concurrency=concurrency, parallelism=parallelism)
+    elif subject == reference_transport() and (streams := stored_count(setting, _STREAMS)):
         files = math.ceil(streams / most_streams)
         return Levels(concurrency=files, parallelism=math.ceil(streams / files))
     return None

@@ -10,6 +10,7 @@ from typing import Final
 
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import stored_count
 from advisor.domain.transfers import Levels
 from advisor.methods.searching import usable_bps
 from advisor.models.transfer_heuristics import buffer_of
@@ -36,7 +37,7 @@ def past_levels(probes: Sequence[ProbeRecord], tool: str, now_s: float) -> Level
         if one.stage == EPOCH_STAGE
         and one.subject == tool
         and now_s - one.recorded_s <= STALE_S
-        and all(isinstance(one.setting.get(name), int) for name in _LEVELS)
+        and all(stored_count(one.setting, name) for name in _LEVELS)
     ]
     if not epochs:
         return None

@@ -62,6 +62,11 @@ def test_a_pipelining_left_to_the_tool_is_told_from_none() -> None:
     assert without.levels == Levels(concurrency=4, parallelism=2, pipelining=1)
 
 
+def test_what_others_may_write_in_the_place_of_a_level_is_left_out() -> None:
+    strange = ["4; id", 2**70, -1, 2.5, 1e300, float("inf")]
+    assert not list(transfers_of(probe({"concurrency": one, "parallelism": 2}) for one in strange))
+
+
 def test_what_moved_no_files_or_came_to_nothing_is_no_transfer() -> None:
     setting: Setting = {"concurrency": 2}
     assert not list(

@@ -103,7 +103,16 @@ def test_an_advised_setting_as_concurrency_and_streams(
 
 @pytest.mark.parametrize(
     ("subject", "setting"),
-    [("udt", {"block_bytes": 1456}), ("rclone", {"streams": 4}), (TOOL, {"concurrency": 2})],
+    [
+        ("udt", {"block_bytes": 1456}),
+        ("rclone", {"streams": 4}),
+        (TOOL, {"concurrency": 2}),
+        # What others may write into a shared history.
+        (TOOL, {"concurrency": "4; id", "parallelism": 2}),
+        (TOOL, {"concurrency": 2**70, "parallelism": 2}),
+        ("tcp", {"streams": 1e300}),
+        ("tcp", {"streams": 0}),
+    ],
 )
 def test_a_setting_that_says_no_levels(subject: str, setting: Setting) -> None:
     assert advised_levels(subject, setting, 16) is None
