@@ -42,6 +42,8 @@ _LOOK_AGAIN_S: Final = 0.2
 _NO_LOCKS: Final = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
 """Some parallel file systems are mounted without locks."""
 
+_NOT_FOR_WRITING: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR)
+
 
 class ClaimNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of the file. `token_hash`: SHA-256 of the secret of the transfer."""
@@ -276,7 +278,7 @@ def _created(file: Path, note: ClaimNote, *, replace: bool = False) -> int:
 def _lock(handle: int) -> bool | None:
     """Whether it is locked now; None where the file system has no locks. Raises OSError."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _flock(handle)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -286,13 +288,36 @@ def _lock(handle: int) -> bool | None:
     return True
 
 
+def _flock(handle: int) -> None:
+    """Raises OSError."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        # NFSv4 wants a handle for writing, and this account may only read the file. A shared lock
+        # conflicts with that of its holder too.
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def _handle_of(file: Path) -> int:
+    """Open for writing too if this account may, for then NFSv4 can lock it. Raises OSError."""
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(file, os.O_RDWR | flags)
+    except OSError as error:
+        if error.errno not in _NOT_FOR_WRITING:
+            raise
+    return os.open(file, os.O_RDONLY | flags)
+
+
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[Found]:
     """What an existing file says; it is locked in the block, unless it is active.
 
     Raises OSError.
     """
-    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = _handle_of(file)
     try:
         locked = _lock(handle)
         # One that was replaced since it was opened was replaced by a locked one.

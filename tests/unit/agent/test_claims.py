@@ -190,3 +190,66 @@ def test_without_locks_the_file_alone_counts(
     assert not taken_over.is_resumed
     taken_over.release(done=True)
     assert not files(tmp_path)
+
+
+@pytest.fixture
+def nfs4(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule of its client: an exclusive lock needs a handle that is open for writing."""
+    real = fcntl.flock
+
+    def flock(handle: int, kind: int) -> None:
+        mode = fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE
+        if kind & fcntl.LOCK_EX and mode == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        real(handle, kind)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.fixture
+def of_another_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Existing files can be read, not written, also for root."""
+    real = os.open
+
+    def opened(path: str, flags: int, *rest: int, **more: int) -> int:
+        if flags & os.O_ACCMODE != os.O_RDONLY and not flags & os.O_CREAT:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+
+
+def is_refused_as_active(target: Path) -> bool:
+    with pytest.raises(Taken) as found:
+        take(target, secrets.token_hex(32), "e" * 64, take_over=True)
+    return found.value.found.is_active
+
+
+def resume_and_take_over(target: Path) -> None:
+    take(target).release(done=False)
+    resumed = take(target)
+    assert resumed.is_resumed
+    assert is_refused_as_active(target)
+    assert is_refused_as_active(target / "below")
+    resumed.release(done=False)
+    with pytest.raises(Taken) as found:
+        take(target / "below", secrets.token_hex(32), "b" * 64)
+    assert not found.value.found.is_active
+    assert found.value.found.has_locks
+    take(target, secrets.token_hex(32), "b" * 64, take_over=True).release(done=True)
+    assert not files(target)
+
+
+@pytest.mark.usefixtures("nfs4")
+def test_on_nfs_an_abandoned_one_is_resumed_or_taken_over(tmp_path: Path) -> None:
+    resume_and_take_over(tmp_path)
+
+
+@pytest.mark.usefixtures("nfs4", "of_another_account")
+def test_on_nfs_that_of_another_account_is_seen_and_taken_over(tmp_path: Path) -> None:
+    resume_and_take_over(tmp_path)
+
+
+@pytest.mark.usefixtures("of_another_account")
+def test_that_of_another_account_is_seen_and_taken_over(tmp_path: Path) -> None:
+    resume_and_take_over(tmp_path)
