@@ -1,36 +1,41 @@
 """The exclusive right of one transfer to write at a target, held by a locked file.
 
-    FOLDER/.advisor-claim-HASH
+The file lies in the target, or in the nearest existing folder above it. The lock ends with the
+process that holds it, the file stays until the transfer is complete: without a lock it marks a
+transfer that was abandoned. On a file system without locks the file alone counts: another transfer
+has to take it over explicitly.
 
-lies in the target, or in the nearest existing folder above it; HASH is that of the target without
-links. The lock ends with the process that holds it, the file stays until the transfer is complete:
-without a lock it marks a transfer that was abandoned. On a file system without locks the file alone
-counts: another transfer has to take it over explicitly.
+A claim conflicts with those of the target, of the folders above it, and of what is in it. Those
+above are seen when it is made, those in existing folders of it when the transfer comes to these:
+a whole tree is not searched. One that is made later sees this one above.
 """
 
 import contextlib
-import errno
-import fcntl
-import hashlib
 import os
 import posixpath
-import secrets
-import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import msgspec
-
-from advisor.agent.files import FileRights, FilesRefused, opened_folder, rename_new
-from advisor.domain.printable import SHOWN
+from advisor.agent.claim_files import (
+    FORMAT,
+    ClaimNote,
+    Found,
+    claims_around,
+    claims_in,
+    create,
+    folders_from,
+    hash_of,
+    is_at,
+    is_within,
+    name_of,
+    note_of,
+    opened,
+)
+from advisor.agent.files import FileRights, FilesRefused
 from advisor.domain.problem import ProblemError, ProblemKind
-from advisor.hosts.decoding import BadData, decoded
 
-_PREFIX: Final = ".advisor-claim-"
-_FORMAT: Final = 1
-_NOTE_LIMIT_BYTES: Final = 16 * 1024
 _SAME_TRANSFER_S: Final = 45.0
 """How long to wait for the lock of the same transfer: an agent notices a lost peer after 30 s."""
 
@@ -39,42 +44,23 @@ _SEEN_S: Final = 5.0
 their server again after three seconds."""
 
 _LOOK_AGAIN_S: Final = 0.2
-_NO_LOCKS: Final = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
-"""Some parallel file systems are mounted without locks."""
-
-_NOT_FOR_WRITING: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR)
-
-
-class ClaimNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The content of the file. `token_hash`: SHA-256 of the secret of the transfer."""
-
-    format: int
-    target: Annotated[str, msgspec.Meta(max_length=8192)]
-    manifest: Annotated[str, msgspec.Meta(max_length=128)]
-    token_hash: Annotated[str, msgspec.Meta(max_length=128)]
-    who: Annotated[str, msgspec.Meta(max_length=200, pattern=SHOWN)]
-    since_s: Annotated[float, msgspec.Meta(ge=0, le=2**40)]
-
-
-class Found(msgspec.Struct, frozen=True):
-    """A claim's file. `note`: None where it cannot be read. `is_active`: its transfer runs now.
-
-    `has_locks`: otherwise the file system does not show whether it runs.
-    """
-
-    note: ClaimNote | None
-    is_active: bool
-    has_locks: bool
+_UNREAD: Final = Found(None, is_active=True, has_locks=True)
+_FREE_FOLDERS: Final = 10_000
+"""How many folders are remembered; a transfer comes to them in their order."""
 
 
 class Taken(ProblemError):
-    """Another transfer has the target, or a folder above it, by this file."""
+    """Another transfer has the target, a folder above it or a place in it, by this file.
+
+    `place`: what it has, as it is seen here.
+    """
 
     kind = ProblemKind.BUSY
 
-    def __init__(self, file: Path, found: Found) -> None:
+    def __init__(self, file: Path, place: str, found: Found) -> None:
         super().__init__(f"{file} is held by another transfer")
         self.file = file
+        self.place = place
         self.found = found
 
 
@@ -86,7 +72,14 @@ class Claim:
     """
 
     def __init__(
-        self, target: str, root: str, file: Path, lock: int | None, note: ClaimNote
+        self,
+        target: str,
+        root: str,
+        file: Path,
+        lock: int | None,
+        note: ClaimNote,
+        *,
+        take_over: bool = False,
     ) -> None:
         self.target = target
         self.root = root
@@ -95,11 +88,27 @@ class Claim:
         self.is_joined = lock is None
         self._file = file
         self._lock = lock
+        self._take_over = take_over
+        self._free: set[str] = set()
 
     @property
     def name(self) -> str:
         """The name of its file."""
         return self._file.name
+
+    def check_free(self, folder: str) -> None:
+        """Raises Taken if another transfer has this folder in the target, or one on the way to it.
+
+        `folder`: without links. Each is looked at once, since later claims see this one. Raises
+        OSError.
+        """
+        if len(self._free) > _FREE_FOLDERS:
+            self._free.clear()
+        while folder not in self._free and is_within(folder, self.root) and folder != self.root:
+            for name in claims_in(folder):
+                _check(Path(folder, name), folder, take_over=self._take_over)
+            self._free.add(folder)
+            folder = posixpath.dirname(folder)
 
     def release(self, *, done: bool) -> None:
         """Give it up; `done` also removes the file. Does nothing a second time."""
@@ -107,7 +116,7 @@ class Claim:
             return
         lock, self._lock = self._lock, None
         try:
-            if done and _is_at(self._file, lock):
+            if done and is_at(self._file, lock):
                 self._remove()
         finally:
             os.close(lock)
@@ -137,10 +146,10 @@ def claim(
     """
     root = rights.resolved(target)
     note = ClaimNote(
-        format=_FORMAT,
+        format=FORMAT,
         target=root,
         manifest=manifest,
-        token_hash=_hash(token),
+        token_hash=hash_of(token),
         who=who,
         since_s=time.time(),
     )
@@ -179,9 +188,9 @@ def joined(
     deadline_s = time.monotonic() + _SEEN_S
     while True:
         check()
-        note = _noted(root)
-        if note and (note.token_hash, note.since_s) == (_hash(token), since_s):
-            return Claim(target, root, Path(_name(root)), None, note)
+        for note in _notes(root):
+            if (note.token_hash, note.since_s) == (hash_of(token), since_s):
+                return Claim(target, root, Path(name_of(root)), None, note)
         if time.monotonic() > deadline_s:
             raise FilesRefused(
                 f"{target} here is not on the file system of the other destination nodes",
@@ -190,194 +199,86 @@ def joined(
         time.sleep(_LOOK_AGAIN_S)
 
 
-def _noted(root: str) -> ClaimNote | None:
-    """What the file that claims this target says; None without one."""
-    file = _file_of(root)
-    if file is None:
-        return None
+def _notes(root: str) -> list[ClaimNote]:
+    """What the files say that claim this target, as far as they can be read."""
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        files = [file for file, place in claims_around(root) if place == root]
     except OSError:
-        return None
-    try:
-        return _note(handle)
-    finally:
-        os.close(handle)
+        return []
+    return list(filter(None, map(note_of, files)))
 
 
 def _claimed(target: str, root: str, note: ClaimNote, *, take_over: bool) -> Claim:
-    _check_above(root, take_over=take_over)
-    if earlier := _file_of(root):
-        lock, is_same = _taken_over(earlier, note, take_over=take_over)
-        claim = Claim(target, root, earlier, lock, note)
-        claim.is_resumed = is_same
-        return claim
-    file = _nearest_folder(root) / _name(root)
-    claim = Claim(target, root, file, _created(file, note), note)
+    earlier = _only(root, take_over=take_over)
+    if earlier is None:
+        file, is_same = Path(_nearest_folder(root), name_of(root)), False
+        lock = _created(file, root, note)
+    else:
+        file = earlier
+        lock, is_same = _taken_over(earlier, root, note, take_over=take_over)
+    claim = Claim(target, root, file, lock, note, take_over=take_over)
+    claim.is_resumed = is_same
     try:
         # Another may have come in between, with its file in another folder.
-        _check_above(root, take_over=take_over)
-        if _file_of(root) != file:
-            raise Taken(file, Found(None, is_active=True, has_locks=True))
+        if _only(root, mine=file, take_over=take_over) is None or not is_at(file, lock):
+            raise Taken(file, root, _UNREAD)
     except BaseException:
-        claim.release(done=True)
+        claim.release(done=earlier is None)
         raise
     return claim
 
 
-def _check_above(root: str, *, take_over: bool) -> None:
-    """Raises Taken if a folder above is claimed."""
-    for above in _folders(posixpath.dirname(root)):
-        if file := _file_of(str(above)):
-            with _opened(file) as found:
-                if found.is_active or not take_over:
-                    raise Taken(file, found)
+def _only(root: str, mine: Path | None = None, *, take_over: bool) -> Path | None:
+    """The file that claims the target, `mine` or one to be taken over, None without one.
+
+    Raises Taken if a claim of another target conflicts with it, OSError.
+    """
+    own: Path | None = None
+    for file, place in claims_around(root):
+        if own is None and place == root and mine in (None, file):
+            own = file
+        elif file != mine:
+            _check(file, place or root, take_over=take_over)
+    return own
 
 
-def _taken_over(file: Path, note: ClaimNote, *, take_over: bool) -> tuple[int, bool]:
+def _check(file: Path, place: str, *, take_over: bool) -> None:
+    """Raises Taken unless this claim of a `place` was abandoned and is taken over, OSError."""
+    try:
+        with opened(file) as found:
+            if found.is_active or not take_over:
+                raise Taken(file, place, found)
+    except FileNotFoundError:
+        pass  # It has ended meanwhile.
+    except PermissionError:
+        if not take_over:
+            unknown = Found(None, is_active=False, has_locks=False)
+            raise Taken(file, place, unknown) from None
+
+
+def _taken_over(file: Path, root: str, note: ClaimNote, *, take_over: bool) -> tuple[int, bool]:
     """The lock of a claim that replaces an abandoned one, and whether that was of this transfer.
 
     Raises Taken, OSError.
     """
-    with _opened(file) as found:
+    with opened(file) as found:
         earlier = found.note
         is_same = earlier is not None and (
             earlier.token_hash == note.token_hash
             or (earlier.manifest == note.manifest and found.has_locks)
         )
         if found.is_active or not (is_same or take_over):
-            raise Taken(file, found)
-        return _created(file, note, replace=True), is_same
+            raise Taken(file, root, found)
+        return create(file, note, replace=True), is_same
 
 
-def _created(file: Path, note: ClaimNote, *, replace: bool = False) -> int:
-    """Create the file with its content, locked before it has its name; returns the lock.
-
-    Raises Taken, OSError.
-    """
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
-    lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+def _created(file: Path, root: str, note: ClaimNote) -> int:
+    """The lock of a new claim. Raises Taken, OSError."""
     try:
-        _lock(lock)
-        os.write(lock, msgspec.json.encode(note))
-        os.fsync(lock)
-        if replace:
-            draft.replace(file)
-        else:
-            with opened_folder(str(file.parent)) as folder:
-                rename_new(folder, draft.name, folder, file.name)
-    except BaseException as error:
-        draft.unlink(missing_ok=True)
-        os.close(lock)
-        if isinstance(error, FileExistsError):
-            raise Taken(file, Found(None, is_active=True, has_locks=True)) from None
-        raise
-    return lock
+        return create(file, note)
+    except FileExistsError:
+        raise Taken(file, root, _UNREAD) from None
 
 
-def _lock(handle: int) -> bool | None:
-    """Whether it is locked now; None where the file system has no locks. Raises OSError."""
-    try:
-        _flock(handle)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno in _NO_LOCKS:
-            return None
-        raise
-    return True
-
-
-def _flock(handle: int) -> None:
-    """Raises OSError."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno != errno.EBADF:
-            raise
-        # NFSv4 wants a handle for writing, and this account may only read the file. A shared lock
-        # conflicts with that of its holder too.
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
-def _handle_of(file: Path) -> int:
-    """Open for writing too if this account may, for then NFSv4 can lock it. Raises OSError."""
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        return os.open(file, os.O_RDWR | flags)
-    except OSError as error:
-        if error.errno not in _NOT_FOR_WRITING:
-            raise
-    return os.open(file, os.O_RDONLY | flags)
-
-
-@contextlib.contextmanager
-def _opened(file: Path) -> Iterator[Found]:
-    """What an existing file says; it is locked in the block, unless it is active.
-
-    Raises OSError.
-    """
-    handle = _handle_of(file)
-    try:
-        locked = _lock(handle)
-        # One that was replaced since it was opened was replaced by a locked one.
-        is_active = locked is False or not _is_at(file, handle)
-        yield Found(_note(handle), is_active=is_active, has_locks=locked is not None)
-    finally:
-        os.close(handle)
-
-
-def _note(handle: int) -> ClaimNote | None:
-    """What the file says; None for a file that is not a claim, which anyone may have put there."""
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        return None
-    try:
-        content = os.pread(handle, _NOTE_LIMIT_BYTES, 0)
-        return decoded(msgspec.json.Decoder(ClaimNote), content, _NOTE_LIMIT_BYTES)
-    except BadData:
-        return None
-
-
-def _is_at(file: Path, handle: int) -> bool:
-    try:
-        there, here = file.lstat(), os.fstat(handle)
-    except OSError:
-        return False
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-
-
-def _file_of(root: str) -> Path | None:
-    """The file that claims this target, if there is one: in it, or in a folder above."""
-    name = _name(root)
-    return next((file for folder in _folders(root) if _exists(file := folder / name)), None)
-
-
-def _exists(file: Path) -> bool:
-    try:
-        file.lstat()
-    except OSError:
-        return False
-    return True
-
-
-def _folders(path: str) -> Iterator[Path]:
-    """The path and all folders above it."""
-    yield Path(path)
-    yield from Path(path).parents
-
-
-def _nearest_folder(root: str) -> Path:
-    return next(folder for folder in _folders(root) if folder.is_dir())
-
-
-def _name(root: str) -> str:
-    return f"{_PREFIX}{_hash(root)[:16]}"
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(os.fsencode(text)).hexdigest()
-
-
-def is_claim(name: str) -> bool:
-    """Whether a file of this name is a claim's."""
-    return name.startswith(_PREFIX)
+def _nearest_folder(root: str) -> str:
+    return next(folder for folder in folders_from(root) if Path(folder).is_dir())

@@ -21,7 +21,8 @@ import msgspec
 
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
-from advisor.agent.claims import Claim, Taken, claim, is_claim, joined
+from advisor.agent.claim_files import is_claim
+from advisor.agent.claims import Claim, Taken, claim, joined
 from advisor.agent.files import FileRights, FilesRefused, open_file, opened_folder, place_of
 from advisor.domain.proof import Algorithm, Statement, piece_line
 from advisor.hosts.checksums import Reading, reason_of
@@ -70,7 +71,7 @@ class Delivery:
                 self._claim = None
                 return t.TargetReleased()
             case t.LookAtTarget(paths=paths):
-                return t.TargetSeen(found=[self._look(path) for path in reading.each(paths)])
+                return self._looked(paths, reading)
             case t.GetDigests():
                 digests = [self._digest(request.algorithm, *one, reading) for one in request.pieces]
                 return t.DigestsFound(digests=digests, seen_bytes=reading.seen_bytes)
@@ -127,7 +128,7 @@ class Delivery:
                 check=reading.check,
             )
         except Taken as error:
-            return _taken(request.target, error)
+            return _taken(error)
         if self._is_closed:  # The advisor has left meanwhile.
             taken.release(done=False)
         self._claim = taken
@@ -150,14 +151,23 @@ class Delivery:
             raise FilesRefused(f"{path[:200]} leads out of the claimed target")
         return folder, name
 
+    def _looked(self, paths: list[str], reading: Reading) -> m.Reply:
+        try:
+            return t.TargetSeen(found=[self._look(path) for path in reading.each(paths)])
+        except Taken as error:
+            return _taken(error)
+
     def _look(self, path: str) -> _Seen:
         try:
             folder, name = self._place(path)
         except FilesRefused:
             return "outside", 0
         try:
+            self._claimed.check_free(folder)
             with opened_folder(folder) as parent:
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                self._claimed.check_free(posixpath.join(folder, name))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
@@ -267,10 +277,10 @@ class Delivery:
             return ""
 
 
-def _taken(target: str, error: Taken) -> t.TargetTaken:
+def _taken(error: Taken) -> t.TargetTaken:
     note = error.found.note
     return t.TargetTaken(
-        target=note.target if note else target,
+        target=error.place,
         file=str(error.file),
         who=note.who if note else "",
         since_s=note.since_s if note else 0.0,

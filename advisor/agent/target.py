@@ -15,6 +15,7 @@ from advisor.domain.problem import ProblemKind
 from advisor.domain.proof import Algorithm
 
 _T = TypeVar("_T")
+_R = TypeVar("_R", bound=t.ClaimReply)
 
 _PIECE_BYTES: Final = 48
 """Two numbers beside a path, in a message."""
@@ -39,10 +40,7 @@ class RemoteTarget:
         """Claim the target. Raises TargetBusy, PeerError."""
         weight(request.target)
         reply: t.ClaimReply = await self._link.work(request, t.ClaimReply)
-        if isinstance(reply, t.TargetTaken):
-            raise _busy(request.target, reply)
-        assert isinstance(reply, t.TargetClaimed)
-        return reply
+        return _granted(reply, t.TargetClaimed, request.target)
 
     async def join(self, request: t.JoinTarget) -> t.TargetJoined:
         """Read below a target that the agent of another host has claimed. Raises PeerError."""
@@ -54,11 +52,14 @@ class RemoteTarget:
         await self._link.work(t.ReleaseTarget(done=done), t.TargetReleased)
 
     async def look(self, paths: Sequence[str]) -> list[tuple[str, int] | None]:
-        """Kind and size in bytes of what is at each path, None for nothing. Raises PeerError."""
+        """Kind and size in bytes of what is at each path, None for nothing.
+
+        Raises TargetBusy if another transfer writes where one of them is, PeerError.
+        """
         found: list[tuple[str, int] | None] = []
         for some in in_messages(paths, weight):
-            reply = await self._link.work(t.LookAtTarget(paths=some), t.TargetSeen)
-            found += as_many(reply.found, some)
+            reply: t.ClaimReply = await self._link.work(t.LookAtTarget(paths=some), t.ClaimReply)
+            found += as_many(_granted(reply, t.TargetSeen).found, some)
         return found
 
     async def remove(self, paths: Sequence[str]) -> dict[str, str]:
@@ -149,16 +150,29 @@ class RemoteTarget:
         )
 
 
+def _granted(reply: t.ClaimReply, kind: type[_R], target: str = "") -> _R:
+    """The reply, unless another transfer prevents it. Raises TargetBusy, PeerError."""
+    if isinstance(reply, t.TargetTaken):
+        raise _busy(target or reply.target, reply)
+    if not isinstance(reply, kind):
+        raise PeerError("the agent sent an unexpected answer")
+    return reply
+
+
 def _busy(target: str, taken: t.TargetTaken) -> TargetBusy:
-    place = f"{target} is inside {taken.target}, which" if _is_above(taken, target) else target
+    place = target
+    if _is_above(taken.target, target):
+        place = f"{taken.target}, which contains {target}"
+    elif _is_above(target, taken.target):
+        place = f"{taken.target}, which is in {target}"
     who = f" of {taken.who}" if taken.who else ""
     if taken.is_active:
         return TargetBusy(
-            f"another transfer{who} is writing to {place} now", remedy="wait until it has ended"
+            f"another transfer{who} is writing to {place}", remedy="wait until it has ended"
         )
     if not taken.is_certain:
         return TargetBusy(
-            f"a transfer{who} is not finished in {place}, and may run now",
+            f"a transfer{who} may still run, and is not finished in {place}",
             remedy=f"wait for it; if it does not run, use --take-over ({taken.file} records it)",
         )
     return TargetBusy(
@@ -167,5 +181,5 @@ def _busy(target: str, taken: t.TargetTaken) -> TargetBusy:
     )
 
 
-def _is_above(taken: t.TargetTaken, target: str) -> bool:
-    return posixpath.normpath(target).startswith(f"{posixpath.normpath(taken.target)}/")
+def _is_above(folder: str, path: str) -> bool:
+    return posixpath.normpath(path).startswith(f"{posixpath.normpath(folder).rstrip('/')}/")

@@ -56,7 +56,10 @@ class ReleaseTarget(FileRequest, frozen=True, kw_only=True, tag="release_target"
 
 
 class LookAtTarget(FileRequest, frozen=True, kw_only=True, tag="look_at_target"):
-    """Request what exists below the claimed target, without following links: `TargetSeen`."""
+    """Request what exists below the claimed target, without following links: `TargetSeen`.
+
+    `TargetTaken` if another transfer has a folder that one of these is in.
+    """
 
     paths: Paths
 
@@ -125,7 +128,7 @@ class SignReceipt(FileRequest, frozen=True, kw_only=True, tag="sign_receipt"):
 
 
 class ClaimReply(AgentMessage, frozen=True, kw_only=True):
-    """The base of the replies to a claim."""
+    """The base of the replies to requests that another transfer's claim may prevent."""
 
 
 class TargetClaimed(ClaimReply, frozen=True, kw_only=True, tag="target_claimed"):
@@ -161,7 +164,7 @@ class TargetJoined(AgentMessage, frozen=True, kw_only=True, tag="target_joined")
 
 
 class TargetTaken(ClaimReply, frozen=True, kw_only=True, tag="target_taken"):
-    """Another transfer has claimed the target, or a folder above it.
+    """Another transfer has claimed the target, a folder above it, or something in it: `target`.
 
     `is_active`: it runs now; otherwise it was abandoned, if that is certain. `since_s`: in seconds
     since 1970; `file` holds the claim.
@@ -179,7 +182,7 @@ class TargetReleased(AgentMessage, frozen=True, kw_only=True, tag="target_releas
     """The claim is given up."""
 
 
-class TargetSeen(AgentMessage, frozen=True, kw_only=True, tag="target_seen"):
+class TargetSeen(ClaimReply, frozen=True, kw_only=True, tag="target_seen"):
     """What each path is, None if there is nothing, and the size of a file in bytes.
 
     `outside`: a link on the way leads out of the target.

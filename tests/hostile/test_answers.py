@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import messages as m
+from advisor.agent import target_messages as t
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError
+from advisor.agent.target import RemoteTarget
 from advisor.hosts.checksums import Checksum, Reading, checksum_of
 from advisor.transfer.verifying import compare
 from tests.hostile.peers import Serve, greeted, linked
@@ -55,6 +57,38 @@ async def _moved(link: AgentLink) -> object:
 @pytest.mark.parametrize("ask", [_sizes, _checksums, _moved])
 async def test_it_is_out_of_step(ask: Callable[[AgentLink], Awaitable[object]], count: int) -> None:
     async with linked(_answering(count, Checksum(sha256="", reason="")), 30) as link:
+        with pytest.raises(PeerError, match="unexpected answer"):
+            await ask(link)
+
+
+async def _claimed(link: AgentLink) -> object:
+    wanted = t.ClaimTarget(target="/there", manifest="a" * 64, token="b" * 64, who="me")
+    return await RemoteTarget(link).claim(wanted)
+
+
+async def _looked(link: AgentLink) -> object:
+    return await RemoteTarget(link).look(PATHS)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("ask", "answer"),
+    [
+        (_claimed, t.TargetSeen(found=[None])),
+        (_claimed, t.TargetReleased()),
+        (_looked, t.TargetClaimed(is_empty=True, is_resumed=False)),
+        (_looked, t.TargetSeen(found=[None])),
+    ],
+)
+async def test_it_answers_another_question(
+    ask: Callable[[AgentLink], Awaitable[object]], answer: m.Reply
+) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await greeted(reader, writer)
+        while await reader.readline():
+            writer.write(m.as_line(answer))
+
+    async with linked(serve, 30) as link:
         with pytest.raises(PeerError, match="unexpected answer"):
             await ask(link)
 

@@ -174,6 +174,41 @@ def claimed_by(link: AgentLink, folder: Path, token: str) -> Awaitable[t.TargetC
     return RemoteTarget(link).claim(wanted)
 
 
+def test_what_another_transfer_writes_in_the_target_is_not_touched(offered: Path) -> None:
+    """It is seen where this transfer comes to it, before anything there is removed or written."""
+    inside = offered / "there/run42"
+    inside.mkdir()
+
+    async def ask(link: AgentLink) -> None:
+        async with linked(FileRights([offered])) as other:
+            await claimed_by(other, inside, secrets.token_hex(32))
+            target = RemoteTarget(link)
+            await target.claim(claim_of(offered / "there"))
+            assert await target.look([str(offered / "there/f")]) == [None]
+            for name in ("run42", "run42/f", "run42/deep/f"):
+                with pytest.raises(TargetBusy, match=f"of me is writing to {inside}"):
+                    await target.look([str(offered / "there/f"), str(offered / "there" / name)])
+        with pytest.raises(TargetBusy, match="unfinished transfer of me has left files in"):
+            await target.look([str(inside / "f")])
+
+    asked(offered, ask)
+
+
+def test_a_target_with_another_one_in_it_is_refused_with_the_path_of_that(offered: Path) -> None:
+    async def ask(link: AgentLink) -> None:
+        await claimed_by(link, offered / "there/new", secrets.token_hex(32))
+        async with linked(FileRights([offered])) as other:
+            for folder, why in (
+                (offered / "there", f"{offered}/there/new, which is in {offered}/there:"),
+                (offered / "there/new", f"{offered}/there/new:"),
+                (offered / "there/new/x", f"there/new, which contains {offered}/there/new/x:"),
+            ):
+                with pytest.raises(TargetBusy, match=why):
+                    await claimed_by(other, folder, secrets.token_hex(32))
+
+    asked(offered, ask)
+
+
 def joining(folder: Path, token: str, since_s: float) -> t.JoinTarget:
     return t.JoinTarget(target=str(folder), token=token, since_s=since_s)
 

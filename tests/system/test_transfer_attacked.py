@@ -136,6 +136,29 @@ def test_two_at_once_to_one_target(
     assert first.finish().returncode == 130
 
 
+def test_one_to_a_folder_above(
+    start: Start, any_server: AnyServer, tmp_path: Path, other_home: dict[str, str]
+) -> None:
+    there = any_server.folder / "there"
+    there.mkdir()
+    there.chmod(0o777)  # The server may run as another account.
+    endless = make_endless(tmp_path / "endless")
+    first = transfer(start, any_server, endless, "--json", "--max-rate", "2Mbit")
+    first.wait_for("files_moving")
+    make_files(tmp_path / "other/there", FEW)
+    second = start(
+        *("transfer", str(tmp_path / "other"), "localhost", "--to", str(any_server.folder)),
+        *(*use(any_server), "--json", "--overwrite", "--take-over"),
+        environment=other_home,
+    )
+    status, message = result(second)
+    assert status == 1
+    assert f"is writing to {there}" in message
+    assert not (there / "small").exists()
+    first.process.send_signal(signal.SIGINT)
+    assert first.finish().returncode == 130
+
+
 def test_a_source_that_is_replaced_while_stopped(
     start: Start, any_server: AnyServer, source: Path, tmp_path: Path
 ) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import claims
-from advisor.agent.claims import Claim, Taken, claim, is_claim
+from advisor.agent.claim_files import is_claim
+from advisor.agent.claims import Claim, Taken, claim
 from advisor.agent.files import ANYWHERE, FileRights, FilesRefused
 
 MANIFEST = "a" * 64
