@@ -1,6 +1,7 @@
 """Compares a copy with its original: every file here with the one at the destination."""
 
 import asyncio
+import errno
 import functools
 import os
 import stat
@@ -121,15 +122,17 @@ async def compare(
 ) -> CopyComparison:
     """Compare every file below `source`, or that file itself, with what is at `target`.
 
-    `names`: compare only these. Files that are only there do not matter. Raises PeerError,
-    NothingThere, OSError.
+    `names`: compare these instead, also below links; one that is not here is a difference. Files
+    that are only there do not matter. Raises PeerError, NothingThere, OSError.
     """
-    found = await in_thread(functools.partial(_listed, source, target), lambda _: None)
-    if names is not None:
-        found = [one for one in found if one.name in names]
+    if names is None:
+        finding = functools.partial(_listed, source, target)
+    else:
+        finding = functools.partial(_named, source, target, sorted(names))
+    found = await in_thread(finding, lambda _: None)
     files = [one for one in found if isinstance(one, _Local)]
     differences = [one for one in found if isinstance(one, Difference)]
-    if not found:
+    if names is None and not found:
         raise NothingThere(f"{source} contains no files")
     sizes = await link.sizes([file.target for file in files])
     same = []
@@ -155,9 +158,18 @@ def _listed(source: Path, target: str, reading: Reading) -> list[_Local | Differ
         if isinstance(one, Exclusion):
             found.append(_excluded(one))
         elif one.kind is not EntryKind.FOLDER:
-            path = source / one.name if one.name else source.absolute()
-            there = f"{target.rstrip('/')}/{one.name}" if one.name else target
-            found += _looked_at(path, one.name, there)
+            found += _looked_at(source, one.name, target)
+    return found
+
+
+def _named(
+    source: Path, target: str, names: Sequence[str], reading: Reading
+) -> list[_Local | Difference]:
+    """Files of these names, and why some cannot be compared."""
+    found: list[_Local | Difference] = []
+    for name in reading.each(names):
+        gone = _unreadable(name, "source", os.strerror(errno.ENOENT))
+        found += list(_looked_at(source, name, target)) or [gone]
     return found
 
 
@@ -167,8 +179,10 @@ def _excluded(one: Exclusion) -> Difference:
     return _unreadable(one.name, "source", one.reason)
 
 
-def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Difference]:
-    """A file, also through a link; tools move nothing else."""
+def _looked_at(source: Path, name: str, target: str) -> Iterator[_Local | Difference]:
+    """A file, also through a link; tools move nothing else. Nothing if there is none."""
+    path = source / name if name else source.absolute()
+    there = f"{target.rstrip('/')}/{name}" if name else target
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -179,7 +193,7 @@ def _looked_at(path: Path, name: str, target: str) -> Iterator[_Local | Differen
         yield _unreadable(name, "source", reason_of(error))
         return
     if stat.S_ISREG(status.st_mode):
-        yield _Local(name, path, target, _version(status))
+        yield _Local(name, path, there, _version(status))
     else:
         yield _unreadable(name, "source", "a link to something else than a file")
 

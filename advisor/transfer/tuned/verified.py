@@ -41,7 +41,7 @@ class _Verifying:
             self._link, Path(places.source), places.target, self._seen, names=names
         )
         self.differing = frozenset(one.name for one in compared.differences)
-        self._say(compared, len(names))
+        self._say(compared)
 
     def _seen(self, progress: CopyProgress) -> None:
         now_s = time.monotonic()
@@ -62,15 +62,18 @@ class _Verifying:
         )
         self._tell(ev.FilesMoving, phase="verify", classes=[one])
 
-    def _say(self, compared: CopyComparison, files: int) -> None:
+    def _say(self, compared: CopyComparison) -> None:
         if self.differing:
             first = compared.differences[0]
+            differ = "differ at the destination"
+            if not all(one.is_certain for one in compared.differences):
+                differ += " or could not be compared"
             message = (
-                f"{len(self.differing)} of {files} files differ at the destination, the first: "
+                f"{len(self.differing)} of {compared.files} files {differ}, the first: "
                 f"{first.name or self._route.places.source} ({first.kind})."
             )
         else:
-            which = f"All {files} files" if files != 1 else "The one file"
+            which = f"All {compared.files} files" if compared.files != 1 else "The one file"
             message = f"{which} compared by checksum: identical."
         self._tell(ev.Notice, message=message)
 

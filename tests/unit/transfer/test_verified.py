@@ -1,5 +1,6 @@
-"""A transfer whose files differ from the source even after they were moved twice."""
+"""What was moved is compared: every file of it, and those that differ even when moved twice."""
 
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,10 @@ from typing import Any
 import pytest
 
 from advisor import registry
+from advisor.agent.connect import reach_embedded
+from advisor.domain.manifest import EntryKind, ListingRules
+from advisor.hosts.datasets import file_entry
+from advisor.hosts.source_listing import manifest_of
 from advisor.models.slicing import FileEntry
 from advisor.testing.samples import a_path
 from advisor.transfer.engine.file_group import FileGroup
@@ -65,3 +70,80 @@ async def test_what_differs_twice_is_not_completed(
     assert not found.has_all_files
     assert found.exit_code == 1
     assert found.missing == ["b: it differs at the destination"]
+
+
+async def compared(source: Path, target: Path, files: list[FileEntry]) -> tuple[set[str], str]:
+    """The names of those that differ or cannot be compared, and what is said."""
+    told: list[str] = []
+
+    def tell(_: object, *, message: str = "", **__: object) -> None:
+        if message:
+            told.append(message)
+
+    places = Places(source=str(source), target=str(target), destination_host="c")
+    route = Route(tool=registry.transfer_tool("rclone"), path=a_path(), places=places)
+    reached = await reach_embedded()
+    try:
+        verifying = module._Verifying(reached.link, route, tell)
+        await verifying.compare(files)
+    finally:
+        await reached.link.close()
+    [said] = told
+    return set(verifying.differing), said
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> tuple[Path, Path, list[FileEntry]]:
+    """A source with links, what is moved of it where they are followed, and a true copy of that."""
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.mkdir()
+    (tmp_path / "elsewhere/deep").mkdir(parents=True)
+    for name in ("elsewhere/f", "elsewhere/deep/f", "source/plain"):
+        (tmp_path / name).write_text(f"content of {name}")
+    (source / "folder").symlink_to("../elsewhere")
+    (source / "file").symlink_to("../elsewhere/f")
+    subprocess.run(["cp", "-rL", source, copy], check=True)
+    found = manifest_of(source, ListingRules(follow_links=True)).of_kind(EntryKind.FILE)
+    files = [file_entry(one) for one in found]
+    assert {one.name for one in files} == {"plain", "file", "folder/f", "folder/deep/f"}
+    return source, copy, files
+
+
+@pytest.mark.asyncio
+async def test_files_below_a_followed_link_are_compared(
+    linked: tuple[Path, Path, list[FileEntry]],
+) -> None:
+    source, copy, files = linked
+    assert await compared(*linked) == (set(), "All 4 files compared by checksum: identical.")
+    (copy / "folder/deep/f").write_text("Content of elsewhere/deep/f")
+    (copy / "folder/f").unlink()
+    differing, said = await compared(source, copy, files)
+    assert differing == {"folder/f", "folder/deep/f"}
+    assert said.startswith("2 of 4 files differ at the destination, the first: folder/deep/f")
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_is_gone_is_not_called_identical(
+    linked: tuple[Path, Path, list[FileEntry]], tmp_path: Path
+) -> None:
+    source, copy, files = linked
+    (source / "plain").unlink()
+    (source / "folder").unlink()
+    (tmp_path / "elsewhere/f").unlink()
+    differing, said = await compared(source, copy, files)
+    assert differing == {"plain", "file", "folder/f", "folder/deep/f"}
+    assert said == (
+        "4 of 4 files differ at the destination or could not be compared, the first: file "
+        "(unreadable)."
+    )
+
+
+@pytest.mark.asyncio
+async def test_a_single_file_and_none_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "source").write_text("content")
+    (tmp_path / "copy").write_text("content")
+    [file] = manifest_of(tmp_path / "source").of_kind(EntryKind.FILE)
+    places = (tmp_path / "source", tmp_path / "copy")
+    told = await compared(*places, [file_entry(file)])
+    assert told == (set(), "The one file compared by checksum: identical.")
+    assert await compared(*places, []) == (set(), "All 0 files compared by checksum: identical.")
