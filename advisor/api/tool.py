@@ -187,7 +187,8 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     `make_folders`: whether to create missing target folders; None: the usual behaviour, which
     creates them for several pieces. `is_proven`: what arrives is compared with its source by
     others, whatever the tool says, and replaces what is there. `for_user`: the user runs the line,
-    and nothing reads what it prints.
+    and nothing reads what it prints. `follows_links`: the source of a piece may be a symbolic link,
+    or be below one; what it points to is moved.
     """
 
     setting: Setting
@@ -201,6 +202,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     make_folders: bool | None = None
     is_proven: bool = False
     for_user: bool = False
+    follows_links: bool = False
 
     @property
     def total_bytes(self) -> int:

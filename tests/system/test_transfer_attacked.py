@@ -242,6 +242,32 @@ def test_a_link_at_the_target_is_not_followed(
     assert not list(outside.iterdir())
 
 
+def test_what_links_point_to_arrives_where_they_are_followed(
+    start: Start, every_server: AnyServer, source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("elsewhere/f", "alone"):
+        (tmp_path / name).write_bytes(os.urandom(10_000))
+    (source / "folder").symlink_to(tmp_path / "elsewhere")
+    (source / "file").symlink_to(tmp_path / "alone")
+    run = transfer(start, every_server, source, "--json", "--follow-links", "--verify")
+    status, message = result(run)
+    assert status == 0, message
+    shutil.copytree(source, tmp_path / "followed")
+    assert not difference(tmp_path / "followed", every_server.folder / "there")
+    assert not list(filter(Path.is_symlink, (every_server.folder / "there").rglob("*")))
+    number = sum(count for count, _ in FEW.values()) + 2
+    assert f"All {number} files compared by checksum: identical." in [
+        one["message"] for one in run.events if one["event"] == "notice"
+    ]
+    # DATA itself is followed in any case.
+    to = every_server.folder / "there" / "single"
+    words = ("transfer", str(source / "file"), "localhost", "--to", str(to), *use(every_server))
+    status, message = result(start(*words, "--json"))
+    assert status == 0, message
+    assert to.read_bytes() == (tmp_path / "alone").read_bytes()
+
+
 @pytest.mark.as_root
 def test_nothing_of_the_source_is_lost_without_mention(
     start: Start, any_server: AnyServer, source: Path

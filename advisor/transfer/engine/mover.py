@@ -312,6 +312,7 @@ class Mover:
             server_url=self._route.places.server_url,
             make_folders=make_folders,
             is_proven=self._checker.proves,
+            follows_links=self._route.follows_links,
         )
 
     def _step(self, order: TransferOrder) -> Step:

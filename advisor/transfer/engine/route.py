@@ -25,11 +25,12 @@ SUPPOSED_CAPACITY_BPS: Final = 10e9
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The tool, the path, and the source and target."""
+    """The tool, the path, and the source and target. `follows_links`: see `TransferOrder`."""
 
     tool: TransferTool
     path: PathFacts
     places: Places
+    follows_links: bool = False
 
     @property
     def moves_whole_files(self) -> bool:
@@ -78,13 +79,14 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
         raise ValueError(f"{availability.reason} ({availability.remedy}{instead})")
     if availability.ok:
         tool = await informed(tool, request, request.destination_path)
+    source = source_of(request)
     asked = CommandRequest(
         subject=tool.name,
         settings={},
         path=path,
         destination_host=request.destination_host,
         dataset=request.dataset,
-        source_path=source_of(request),
+        source_path=source,
         destination_path=request.destination_path,
     )
     return Route(
@@ -96,7 +98,13 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
             destination_host=request.destination_host,
             server_url=request.server_url,
         ),
+        follows_links=request.rules.follow_links or await asyncio.to_thread(_is_link, source),
     )
+
+
+def _is_link(source: str) -> bool:
+    """Whether DATA is a link to one file, which is followed in any case."""
+    return Path(source).is_symlink() and Path(source).is_file()
 
 
 def _is_here(tool: str) -> bool:

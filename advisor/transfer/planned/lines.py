@@ -47,6 +47,7 @@ def write_lines(
                 server_url=route.places.server_url,
                 make_folders=True,
                 for_user=True,
+                follows_links=route.follows_links,
             )
         )
         list_file.write_text(step.list_text or "", encoding="utf-8")

@@ -36,6 +36,8 @@ def steps_for(order: TransferOrder, server: Login | Store, flags: Collection[str
     if order.is_proven and "--inplace" in flags:
         # Under its own name at once: no other name remains when it is ended.
         options.append("--inplace")
+    if order.follows_links:
+        options.append("--copy-links")
     source, target = roots_of(order.pieces, "rclone")
     if not source:
         [piece] = order.pieces

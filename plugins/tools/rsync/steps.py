@@ -50,6 +50,7 @@ def _rsync(order: TransferOrder, server: Server, target: str) -> list[str]:
     """The command of each process, up to the list of files. `target`: the folder they go to."""
     # While one process ends, others still write to its folders.
     options = [*_PROVEN] if order.is_proven else [*options_of(order.setting), "--chmod=Du+w"]
+    options += ["--copy-links"] if order.follows_links else []
     options += ["--rsync-path", made_first(target)]
     shell = remote_shell(server, order.setting, order.path.bound_address)
     if "BatchMode" not in shell:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,8 +33,10 @@ from tests.ssh_server import SshServer, needs_sshd, ssh_server
 from .gridftp_lines import require
 from .whole_files import (
     assert_they_arrived,
+    assert_what_links_point_to_arrived,
     files_named,
     find_that_fails,
+    linked,
     logged_in,
     order_of,
     ran,
@@ -325,6 +328,39 @@ def test_a_folder_that_cannot_be_looked_into_copies_nothing(
     done = subprocess.run(command.shell, shell=True, check=False, env=environment)
     assert done.returncode != 0
     assert not (tmp_path / "there").exists()
+
+
+@needs_sshd
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_what_links_point_to_is_moved_where_they_are_followed(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_proven: bool
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    pieces = linked(tmp_path / "d", tmp_path / "t")
+    # Also alone: a link to a file, a folder that is a link, and a file of another name.
+    for some in (pieces, pieces[1:2], pieces[2:4], pieces[4:]):
+        order = an_order(
+            *some, list_file=str(tmp_path / "list"), is_proven=is_proven, follows_links=True
+        )
+        status, output, errors = ran(tool, order)
+        assert tool.trouble(status, output, errors) is None, errors
+        assert_what_links_point_to_arrived(some, tmp_path / "t")
+        shutil.rmtree(tmp_path / "t")
+    renamed = msgspec.structs.replace(pieces[1], target=str(tmp_path / "t" / "other name"))
+    assert ran(tool, an_order(renamed, is_proven=is_proven, follows_links=True))[0] == 0
+    assert_what_links_point_to_arrived([renamed], tmp_path / "t")
+
+
+@needs_sshd
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_nothing_that_has_become_a_link_is_moved_where_they_are_kept(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_proven: bool
+) -> None:
+    tool = known_tool(server, tmp_path, monkeypatch)
+    pieces = linked(tmp_path / "d", tmp_path / "t")[:2]
+    ran(tool, an_order(*pieces, list_file=str(tmp_path / "list"), is_proven=is_proven))
+    found = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
+    assert [path for path in found if not path.is_symlink()] == [tmp_path / "t" / "plain"]
 
 
 @needs_sshd

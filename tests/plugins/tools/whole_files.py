@@ -135,3 +135,34 @@ def assert_they_arrived(tool: TransferTool, pieces: Sequence[Piece], output: str
     reader = tool.reader()
     read = [progress for line in output.splitlines() if (progress := reader.feed(line))]
     assert read[-1].moved_bytes == sum(piece.size_bytes for piece in pieces)
+
+
+def linked(folder: Path, target: Path) -> list[Piece]:
+    """What is moved of a folder in which a file, a folder and a folder below are links.
+
+    Nothing of it has the name of a link or a file that is not moved, which are there as well.
+    """
+    for name in ("plain", "../elsewhere/f", "../elsewhere/deep/f", "../other", "../else/f"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"content of {name}")
+    for name, text in (("file", "../other"), ("folder", "../elsewhere"), ("kept", "../other")):
+        (folder / name).symlink_to(text)
+    (folder.parent / "elsewhere/again").symlink_to("../else")
+    names = ["plain", "file", "folder/f", "folder/deep/f", "folder/again/f"]
+    return [
+        Piece(
+            source=str(folder / name),
+            target=str(target / name),
+            size_bytes=(folder / name).stat().st_size,
+        )
+        for name in names
+    ]
+
+
+def assert_what_links_point_to_arrived(pieces: Sequence[Piece], target: Path) -> None:
+    """As files of their own, and nothing else."""
+    for piece in pieces:
+        assert Path(piece.source).read_bytes() == Path(piece.target).read_bytes()
+    arrived = [path for path in target.rglob("*") if path.is_symlink() or not path.is_dir()]
+    assert not [path for path in target.rglob("*") if path.is_symlink()]
+    assert {str(path) for path in arrived} == {piece.target for piece in pieces}
