@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import posixpath
 import tempfile
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,7 @@ from advisor.agent.peer_errors import PeerError
 from advisor.api.tool import Piece, Step, TransferOrder
 from advisor.domain.space import Setting
 from advisor.models.piecework import Batch
+from advisor.models.slicing import Part
 from advisor.runtime.stop import Stopped, uninterrupted, unless_stopped
 from advisor.transfer.engine.batch_outcome import BatchChecker, SaveArrived, TransferFailed
 from advisor.transfer.engine.batch_sizing import BatchSizer, SetupTimes
@@ -40,6 +42,7 @@ _R = TypeVar("_R")
 
 _TURN_S: Final = 0.1
 _LEAST_STALL_S: Final = 15.0
+_DOUBLINGS: Final = 5
 _STALL_ROUND_TRIPS: Final = 30
 _SAMPLE_EVERY_S: Final = 0.125
 """The shortest sampling interval, in seconds. The error of a 3 s sample with few clients is of that
@@ -84,6 +87,7 @@ class Mover:
         self._filled: dict[FileGroup, tuple[int, int]] = {}
         self._rate_limit = RateLimit(client_options.rate_limit_bps, asyncio.get_running_loop().time)
         self._stall_s = max(_LEAST_STALL_S, _STALL_ROUND_TRIPS * route.path.rtt_s)
+        self._stalls: Counter[Part] = Counter()
         expected_bps = min(client_options.expected_bps, _FIRST_BYTES * 8 / client_options.piece_s)
         self._sizers = {one: BatchSizer(expected_bps, route.path.rtt_s) for one in groups}
         self._setup_times = SetupTimes()
@@ -271,7 +275,10 @@ class Mover:
     def _client(self, batch: Batch) -> Client:
         running = sum(group.running for group in self._groups)
         every_s = max(_SAMPLE_EVERY_S, running / _LOOKS_PER_S)
-        return Client(batch, every_s, self._stall_s, self._setup_times.learn)
+        # One that stalled may only be slow, as where the server ends each file before the next.
+        stalls = min(_DOUBLINGS, max(self._stalls[part] for part in batch.parts))
+        stall_s = self._stall_s * 2**stalls
+        return Client(batch, every_s, stall_s, self._setup_times.learn)
 
     async def _move(self, group: FileGroup, client: Client) -> None:
         parallelism, clients = group.parallelism, self._clients_wanted
@@ -288,6 +295,8 @@ class Mover:
             if ran is None and client.is_dismissed:
                 group.work.give_back(client.batch)
                 return
+            if ran is None:
+                self._stalls.update(client.batch.parts)
             if await self._checker.check(group, client.batch, ran, client.began_s):
                 self._made |= folders
             else:
