@@ -21,9 +21,17 @@ import msgspec
 
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
-from advisor.agent.claim_files import is_claim
+from advisor.agent.claim_files import is_claim, is_within
 from advisor.agent.claims import Claim, Taken, claim, joined
-from advisor.agent.files import FileRights, FilesRefused, open_file, opened_folder, place_of
+from advisor.agent.files import (
+    FileRights,
+    FilesRefused,
+    OutOfTarget,
+    open_at,
+    opened_folder,
+    place_of,
+    unfollowed,
+)
 from advisor.domain.proof import Algorithm, Statement, piece_line
 from advisor.hosts.checksums import Reading, reason_of
 from advisor.hosts.digests import digest_of
@@ -141,14 +149,28 @@ class Delivery:
             boot=_boot(),
         )
 
-    def _place(self, path: str) -> tuple[str, str]:
+    def in_target(self, path: str) -> tuple[str, str] | None:
+        """Resolved folder and name of a path that is claimed, by its text; None for any other.
+
+        Raises FilesRefused.
+        """
+        if self._claim is None:
+            return None
+        plain, target = posixpath.normpath(path), posixpath.normpath(self._claim.target)
+        if not (is_within(plain, target) or is_within(plain, self._claim.root)):
+            return None
+        return self._place(path, unfollowed)
+
+    def _place(
+        self, path: str, place: Callable[[FileRights, str], tuple[str, str]] = place_of
+    ) -> tuple[str, str]:
         """Resolved folder and name of a path of the claimed target. Raises FilesRefused."""
         root = self._claimed.root
         if path.rstrip("/") == self._claimed.target.rstrip("/"):
             return posixpath.split(root)
-        folder, name = place_of(self._rights, path)
+        folder, name = place(self._rights, path)
         if posixpath.commonpath((root, posixpath.join(folder, name))) != root:
-            raise FilesRefused(f"{path[:200]} leads out of the claimed target")
+            raise OutOfTarget(f"{path[:200]} leads out of the claimed target")
         return folder, name
 
     def _looked(self, paths: list[str], reading: Reading) -> m.Reply:
@@ -211,7 +233,7 @@ class Delivery:
         self, algorithm: Algorithm, path: str, offset: int, size: int, reading: Reading
     ) -> t.PieceDigest:
         try:
-            with open_file(self._rights, path) as file:
+            with open_at(*(self.in_target(path) or unfollowed(self._rights, path))) as file:
                 digest = digest_of(file, offset, size, algorithm, reading)
         except OSError as error:
             return t.PieceDigest("", reason=reason_of(error))

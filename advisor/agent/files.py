@@ -12,9 +12,9 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 from advisor.agent import messages as m
 from advisor.agent import scratch
@@ -40,6 +40,10 @@ class FilesRefused(ProblemError):
     """The request is not allowed, or failed; the message is one sentence."""
 
     kind = ProblemKind.NO_ACCESS
+
+
+class OutOfTarget(FilesRefused):
+    """A link on the way leads out of the claimed target."""
 
 
 class FileRights:
@@ -147,10 +151,19 @@ def _existing(rights: FileRights, path: str) -> str:
 
 
 def open_file(rights: FileRights, path: str) -> BinaryIO:
-    """Open a regular file for reading. Raises FilesRefused, OSError."""
-    above, name = posixpath.split(rights.resolved(path))
-    with opened_folder(above) as folder:
-        descriptor = os.open(name or ".", _FILE_FLAGS, dir_fd=folder)
+    """Open the regular file that a path leads to. Raises FilesRefused, OSError."""
+    return open_at(*posixpath.split(rights.resolved(path)))
+
+
+def open_at(folder: str, name: str) -> BinaryIO:
+    """Open a regular file in a resolved folder for reading. Raises OSError, also for a link."""
+    with opened_folder(folder) as above:
+        try:
+            descriptor = os.open(name or ".", _FILE_FLAGS, dir_fd=above)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise OSError(errno.ELOOP, "a symbolic link, which is not followed") from None
+            raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a regular file")
@@ -178,13 +191,19 @@ def sync_file(rights: FileRights, path: str) -> None:
 
 
 def file_size(rights: FileRights, path: str) -> int | None:
-    """The size in bytes, None if there is no regular file. Raises FilesRefused."""
+    """The size in bytes, None if the path leads to no regular file. Raises FilesRefused."""
+    return size_at(*posixpath.split(rights.resolved(path)))
+
+
+def size_at(folder: str, name: str) -> int | None:
+    """The size in bytes, None if there is no regular file in a folder. Raises FilesRefused."""
+    path = Path(folder, name)
     try:
-        status = Path(rights.resolved(path)).lstat()
+        status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _refused(path, error) from None
+        raise _refused(str(path), error) from None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
@@ -273,9 +292,14 @@ def _check_own(folder: str, path: str) -> None:
 
 def place_of(rights: FileRights, path: str) -> tuple[str, str]:
     """The resolved folder and the name in it, which is not resolved. Raises FilesRefused."""
-    above, name = posixpath.split(path)
-    if name in ("", ".", "..", scratch.MARK):
+    if posixpath.basename(path) in ("", ".", "..", scratch.MARK):
         raise FilesRefused(f"{_shown(path)} does not name a file that may be written")
+    return unfollowed(rights, path)
+
+
+def unfollowed(rights: FileRights, path: str) -> tuple[str, str]:
+    """The resolved folder and the name in it, which is not resolved. Raises FilesRefused."""
+    above, name = posixpath.split(path)
     return rights.resolved(above), name
 
 
@@ -315,18 +339,26 @@ def remove_scratch(rights: FileRights, folder: str) -> None:
         )
 
 
+class TransferWork(Protocol):
+    """The part of a conversation that is about the target of a transfer."""
+
+    def answer(self, request: t.Delivery, reading: Reading) -> m.Reply:
+        """The reply. Blocks. Raises FilesRefused, ReadingStopped."""
+
+    def in_target(self, path: str) -> tuple[str, str] | None:
+        """The resolved folder and the name of a path of the claimed target; None for any other.
+
+        Raises OutOfTarget, FilesRefused.
+        """
+
+
 class FileWork:
-    """One request on files in progress. `seen_bytes`: bytes read for it so far.
+    """One request on files in progress. `seen_bytes`: bytes read for it so far."""
 
-    `deliver` answers the requests of a transfer.
-    """
-
-    def __init__(
-        self, rights: FileRights, turn: Turn, deliver: Callable[[t.Delivery, Reading], m.Reply]
-    ) -> None:
+    def __init__(self, rights: FileRights, turn: Turn, transfer: TransferWork) -> None:
         self._rights = rights
         self._turn = turn
-        self._deliver = deliver
+        self._transfer = transfer
         self.seen_bytes = 0
 
     async def result(self, request: m.Work) -> m.Reply:
@@ -360,14 +392,14 @@ class FileWork:
             case m.GetFolder(path=path):
                 return m.FolderFound(filesystem=folder_of(rights, path))
             case m.GetSizes(paths=paths):
-                return m.SizesFound(sizes=[file_size(rights, path) for path in reading.each(paths)])
+                return m.SizesFound(sizes=[self._size(path) for path in reading.each(paths)])
             case m.SyncFiles(paths=paths):
                 began_s = time.monotonic()
                 for path in reading.each(paths):
                     sync_file(rights, path)
                 return m.FilesSynced(elapsed_s=time.monotonic() - began_s)
             case m.GetChecksums(paths=paths):
-                openings = [functools.partial(open_file, rights, path) for path in paths]
+                openings = [functools.partial(self._open, path) for path in paths]
                 checksums = [checksum_of(opening, reading) for opening in openings]
                 return m.ChecksumsFound(checksums=checksums, seen_bytes=reading.seen_bytes)
             case m.MakeScratch(folder=folder, server_port=port, stripes=stripes):
@@ -380,4 +412,18 @@ class FileWork:
             case m.RunFileIo():
                 raise ValueError("measured outside of threads")
             case _:
-                return self._deliver(request, reading)
+                return self._transfer.answer(request, reading)
+
+    def _size(self, path: str) -> int | None:
+        try:
+            place = self._transfer.in_target(path)
+        except OutOfTarget:
+            return None
+        return size_at(*place) if place else file_size(self._rights, path)
+
+    def _open(self, path: str) -> BinaryIO:
+        try:
+            place = self._transfer.in_target(path)
+        except OutOfTarget:
+            raise OSError(errno.ELOOP, "it leads out of the claimed target") from None
+        return open_at(*place) if place else open_file(self._rights, path)

@@ -128,7 +128,7 @@ class RunFileIo(FileRequest, frozen=True, kw_only=True, tag="run_file_io"):
 
 
 class GetSizes(FileRequest, frozen=True, kw_only=True, tag="get_sizes"):
-    """Request the sizes of files: `SizesFound`."""
+    """Request the sizes of files: `SizesFound`. Links are followed, but in a claimed target."""
 
     paths: Paths
 
@@ -140,7 +140,8 @@ class SyncFiles(FileRequest, frozen=True, kw_only=True, tag="sync_files"):
 
 
 class GetChecksums(FileRequest, frozen=True, kw_only=True, tag="get_checksums"):
-    """Compute the checksums of whole files: `ChecksumsFound`."""
+    """Compute the checksums of whole files: `ChecksumsFound`. Links are followed, but in a claimed
+    target."""
 
     paths: Paths
 

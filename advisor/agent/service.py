@@ -16,16 +16,14 @@ import advisor
 from advisor import registry
 from advisor.agent import message_base as b
 from advisor.agent import messages as m
-from advisor.agent import target_messages as t
 from advisor.agent.delivery import Delivery
-from advisor.agent.files import NOWHERE, FileRights, FileWork, remove_scratch
+from advisor.agent.files import NOWHERE, FileRights, FileWork, TransferWork, remove_scratch
 from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.agent.left_scratch import ScratchFolders
 from advisor.agent.steps import run_step
 from advisor.agent.turn import Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.domain.measurement import FailureKind
-from advisor.hosts.checksums import Reading
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import data_interfaces
 from advisor.hosts.path_mtu import UdpEcho
@@ -87,9 +85,9 @@ class AgentService:
         facts = msgspec.structs.replace(host_facts(facing), tools=registry.installed_tools())
         return m.Facts(facts=facts, transports=names, interfaces=data_interfaces())
 
-    def work(self, deliver: Callable[[t.Delivery, Reading], m.Reply]) -> Work:
+    def work(self, transfer: TransferWork) -> Work:
         """What does one request on files."""
-        return FileWork(self.files, self.turn, deliver)
+        return FileWork(self.files, self.turn, transfer)
 
     def remove_scratch(self, folder: str) -> None:
         """Remove a scratch folder that its advisor has left. Blocks. Raises FilesRefused."""
@@ -323,7 +321,7 @@ class _Conversation:
         self._work = asyncio.create_task(self._do_work(request))
 
     async def _do_work(self, request: m.Work | m.RunStep) -> None:
-        work = self._service.work(self._delivery.answer)
+        work = self._service.work(self._delivery)
         doing = asyncio.create_task(
             self._run_step(request) if isinstance(request, m.RunStep) else work.result(request)
         )

@@ -9,17 +9,15 @@ import asyncio
 import posixpath
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from advisor.agent import messages as m
-from advisor.agent import target_messages as t
-from advisor.agent.files import FilesRefused
+from advisor.agent.files import FilesRefused, TransferWork
 from advisor.agent.service import AgentService, Work
 from advisor.api.server_files import ServerFilesTool
 from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.domain.path import UNKNOWN_HOST
-from advisor.hosts.checksums import Reading
 from advisor.hosts.processes import output_of, running
 
 NO_AGENT: Final = "no agent runs at the destination, which this takes"
@@ -46,7 +44,7 @@ class StandIn(AgentService):
         """Nothing is known of the host, and it receives no transport."""
         return m.Facts(facts=UNKNOWN_HOST, transports=[])
 
-    def work(self, deliver: Callable[[t.Delivery, Reading], m.Reply]) -> Work:
+    def work(self, transfer: TransferWork) -> Work:
         """One request, by commands of the tool."""
         return self._files
 

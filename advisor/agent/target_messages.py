@@ -94,7 +94,7 @@ class SetAttributes(FileRequest, frozen=True, kw_only=True, tag="set_attributes"
 
 
 class GetDigests(FileRequest, frozen=True, kw_only=True, tag="get_digests"):
-    """Compute the checksums of ranges of files: `DigestsFound`.
+    """Compute the checksums of ranges of files, not of what links point to: `DigestsFound`.
 
     `pieces`: path, offset and length in bytes.
     """

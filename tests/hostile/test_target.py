@@ -117,6 +117,67 @@ def test_links_are_not_followed_inside_either(offered: Path, tmp_path: Path) -> 
     assert not os.path.lexists(there / "to secret")
 
 
+def test_a_link_to_the_source_is_no_copy(offered: Path, tmp_path: Path) -> None:
+    """Nothing was moved, but what the links lead to is equal to the source in every byte."""
+    source, there = offered / "source", offered / "there"
+    source.mkdir()
+    (source / "f").write_text("content")
+    (there / "f").symlink_to("../source/f")
+    (there / "folder").symlink_to(source)
+    (there / "g").symlink_to("plain")
+    (there / "plain").write_text("content")
+    linked_paths = [str(there / "f"), str(there / "folder/f"), str(there / "g")]
+    plain = str(there / "plain")
+    ranges = [(path, 0, 7) for path in linked_paths]
+
+    async def refuses(link: AgentLink) -> None:
+        assert await link.sizes([*linked_paths, plain]) == [None, None, None, 7]
+        for one in await RemoteTarget(link).digests(Algorithm.BLAKE3, ranges):
+            assert not one.digest
+            assert not one.seal
+            assert "link" in one.reason or "leads out" in one.reason
+        *refused, copy = await link.checksums([*linked_paths, plain])
+        assert all(one.reason and not one.sha256 for one in refused)
+        assert copy.sha256
+
+    async def ask(link: AgentLink) -> None:
+        # A copy that somebody compares may be anywhere.
+        assert await link.sizes(linked_paths) == [7, 7, 7]
+        assert all(one.sha256 for one in await link.checksums(linked_paths))
+        # That of a receipt may be reached through one, but none of its files is one.
+        found = await RemoteTarget(link).digests(Algorithm.BLAKE3, ranges)
+        assert [bool(one.digest) for one in found] == [False, True, False]
+        assert found[0].reason == "a symbolic link, which is not followed"
+        token = secrets.token_hex(32)
+        claimed = await claimed_by(link, there, token)
+        await refuses(link)
+        async with linked(FileRights([offered])) as other:
+            await RemoteTarget(other).join(joining(there, token, claimed.since_s))
+            await refuses(other)
+        # What is not in the target is none of the claim's business.
+        assert await link.sizes([str(offered / "there/../source/f")]) == [7]
+
+    asked(offered, ask)
+
+
+def test_a_target_that_is_reached_through_a_link_is_read(offered: Path) -> None:
+    (offered / "there/f").write_text("content")
+    (offered / "way").symlink_to("there")
+
+    async def ask(link: AgentLink) -> None:
+        for target in (f"{offered}/way", f"{offered}/./way", f"{offered}//there/../way/"):
+            claim = msgspec.structs.replace(claim_of(offered), target=target)
+            await RemoteTarget(link).claim(claim)
+            for path in (f"{target}/f", str(offered / "there/f")):
+                assert await link.sizes([path]) == [7]
+                [found] = await RemoteTarget(link).digests(Algorithm.BLAKE3, [(path, 0, 7)])
+                assert found.digest
+                assert found.seal
+            await RemoteTarget(link).release(done=True)
+
+    asked(offered, ask)
+
+
 def test_only_what_the_agent_has_read_is_signed(offered: Path) -> None:
     there = offered / "there"
     (there / "f").write_bytes(b"content")

@@ -352,6 +352,13 @@ def test_a_receipt_proves_the_copy_later(
     status, text = verified()
     assert status == 0, text
     assert "22 files" in text
+    shutil.move(there / "small/3.dat", tmp_path / "elsewhere")
+    (there / "small/3.dat").symlink_to(tmp_path / "elsewhere")
+    status, text = verified()
+    assert status == 1
+    assert "a symbolic link" in text
+    (there / "small/3.dat").unlink()
+    shutil.copy(tmp_path / "elsewhere", there / "small/3.dat")
     with (there / "small/3.dat").open("r+b") as file:
         file.seek(7)
         file.write(b"\xff\xfe")
