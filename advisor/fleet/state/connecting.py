@@ -18,6 +18,16 @@ DatabaseConnection: TypeAlias = psycopg.Connection[Any]
 ANSWER_LIMIT_S: Final = 10.0
 """How long one statement may take, and how long a dead network is not noticed."""
 
+_IDLE_LIMIT_S: Final = 30.0
+"""How long a transaction, with its locks, may wait for its client, which may have been stopped."""
+
+_PROBED_AFTER_S: Final = 20
+_PROBED_EVERY_S: Final = 5
+_PROBES: Final = 4
+_CUT_OFF_S: Final = _PROBED_AFTER_S + _PROBED_EVERY_S * _PROBES
+"""After this the server gives up a client whose host or network is gone, with its locks. By itself
+it would do so after two hours."""
+
 
 def connect(address: Address) -> DatabaseConnection:
     """A connection to a history with the schema of this program, committing each statement.
@@ -36,10 +46,30 @@ def connect(address: Address) -> DatabaseConnection:
     )
     try:
         require_schema(connection, ANSWER_LIMIT_S)
+        _bound_silence(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _bound_silence(connection: DatabaseConnection) -> None:
+    """From now on the server ends the connection soon after this host has stalled or is cut off.
+
+    Others wait for its locks. On a socket of the same host the settings of TCP change nothing.
+    """
+    settings = {
+        "idle_in_transaction_session_timeout": round(_IDLE_LIMIT_S * 1000),
+        "tcp_keepalives_idle": _PROBED_AFTER_S,
+        "tcp_keepalives_interval": _PROBED_EVERY_S,
+        "tcp_keepalives_count": _PROBES,
+        "tcp_user_timeout": _CUT_OFF_S * 1000,
+    }
+    connection.execute(
+        "SELECT pg_catalog.set_config(name, value, false)"
+        " FROM unnest(%s::text[], %s::text[]) AS given (name, value)",
+        (list(settings), [str(value) for value in settings.values()]),
+    )
 
 
 @contextlib.contextmanager

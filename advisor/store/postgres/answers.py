@@ -7,8 +7,14 @@ from psycopg import errors as pg
 
 from advisor.domain.printable import printable
 
-NOT_NOW: Final = (psycopg.OperationalError, pg.ReadOnlySqlTransaction, psycopg.InterfaceError)
-"""It does not answer, or not now: a server that starts, stops, is full, or only follows another."""
+NOT_NOW: Final = (
+    psycopg.OperationalError,
+    pg.ReadOnlySqlTransaction,
+    pg.IdleInTransactionSessionTimeout,
+    psycopg.InterfaceError,
+)
+"""It does not answer, or not now: a server that starts, stops, is full, or only follows another, or
+has ended a connection whose client was silent."""
 
 
 def server_words(error: psycopg.Error) -> str:
