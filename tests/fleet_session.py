@@ -3,8 +3,9 @@
     python fleet_session.py FOLDER SOURCE DESTINATION SECONDS
 
 FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when that time is over, and
-nothing more if its standard input ends before. FOLDER/log has a line for each begin and end. If it
-cannot be distinguished from a session, neither can what a worker does with it.
+nothing more if its standard input ends before; in both OWN_SESSION is another session each time.
+FOLDER/log has a line for each begin and end. If it cannot be distinguished from a session, neither
+can what a worker does with it.
 """
 
 import os
@@ -24,14 +25,19 @@ def main(folder: str, source: str, destination: str, seconds: str) -> int:
         os.write(number, line)
         os.close(number)
 
+    def say(what: str) -> None:
+        lines = (place / f"{what}.{name}").read_text()
+        sys.stdout.write(lines.replace("OWN_SESSION", session))
+
+    session = f"of-{name}-{time.time_ns()}"
     log("began")
     try:
-        sys.stdout.write((place / f"before.{name}").read_text())
+        say("before")
         sys.stdout.flush()
         stopped, _, _ = select.select([sys.stdin], [], [], float(seconds))
         if stopped:
             return 1
-        sys.stdout.write((place / f"after.{name}").read_text())
+        say("after")
         code = place / f"code.{name}"
         return int(code.read_text()) if code.exists() else 0
     finally:

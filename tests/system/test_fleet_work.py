@@ -117,8 +117,10 @@ def test_a_database_that_is_killed_loses_no_record(tmp_path: Path) -> None:
             until(lambda: covered(fleet) == 2, fleet)
             rows = fleet.rows("attempts", "outcome", "ORDER BY id")
             assert rows == [("given back",), ("done",), ("done",)]
-            for pair in (Pair("a", "b"), Pair("b", "a")):
-                assert len(database.backend("rita").read(pair)[0]) == 2
+            pairs = (Pair("a", "b"), Pair("b", "a"))
+            found = [len(database.backend("rita").read(pair)[0]) for pair in pairs]
+            # One of the session that was interrupted, and two of each that was not.
+            assert sorted(found) == [2, 3]
 
 
 def test_a_host_that_is_down_holds_up_no_others(fleet: AtWork) -> None:

@@ -25,6 +25,7 @@ from advisor.fleet.state.knowing import changes_s, planner_of
 from advisor.fleet.state.reading import Applied, FleetState, fleet_state
 from advisor.fleet.state.rows import Outcome
 from advisor.fleet.state.transfers import moving
+from advisor.fleet.work.admitting import require_own
 from advisor.fleet.work.ordering import programs_of
 from advisor.models.change_point import ChangeTest, Verdict
 from advisor.store.errors import StoreError
@@ -88,6 +89,10 @@ class Claim:
         """The host at which a user's transfer moves files by now. Raises psycopg.Error."""
         used = {host for one in moving(self._connection, self.fleet) for host in one.hosts}
         return next((name for name in self.names[1:] if name in used), None)
+
+    def require_own(self, pair: Pair, session: str) -> None:
+        """See that a session that begins is the source's own. Raises NotItsOwn, psycopg.Error."""
+        require_own(self._connection, self.fleet, self.source, pair, session)
 
     def close(self) -> None:
         """Give up the locks. The server may notice only later that a connection was closed."""

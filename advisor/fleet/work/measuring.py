@@ -5,6 +5,7 @@ import time
 from typing import Final
 
 import msgspec
+import psycopg
 
 from advisor.agent.connect import ssh_failure
 from advisor.domain.events import AnyEvent
@@ -21,6 +22,7 @@ from advisor.store.backend import SessionLog
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.importers.entries import RefusedError
+from advisor.store.postgres.answers import server_words
 
 _SSH_FAILED: Final = (126, 127, 255)
 _TICK_S: Final = 0.5
@@ -40,6 +42,7 @@ class Measuring:
         self._order = order_of(claim.fleet, task, *ends)
         self._watched = Watched(self._order.destination.host, claim.fleet.rate_bps(*ends))
         self._log: SessionLog | None = None
+        self._is_admitted = False
         self._why: Ending | None = None
         self._over = asyncio.Event()
 
@@ -106,47 +109,47 @@ class Measuring:
                     claim = self._claim
                     host = claim.source if side == "source" else claim.destination
                     self.interrupt(given_way(host.name, "a user measures"))
+        except psycopg.Error as error:
+            self.interrupt(_early("given back", f"the database was lost: {server_words(error)}"))
         except StoreError as error:
             self.interrupt(_early("failed", f"its records cannot be stored: {error}"))
         except (ProblemError, RefusedError) as error:
             self.interrupt(_early("failed", f"what the source sent is refused: {error}"))
 
     def _keep(self, received: Record | AnyEvent) -> None:
-        """Raises StoreError if it can neither be stored nor spooled."""
+        """Raises StoreError if it can neither be stored nor spooled, NotItsOwn, psycopg.Error."""
+        watched = self._watched
+        if not self._is_admitted and watched.pair is not None:
+            self._claim.require_own(watched.pair, watched.session)
+            self._is_admitted = True
         if isinstance(received, Record):
             self._store.append(received)
             return
-        if self._log is None and self._watched.pair is not None:
-            self._log = self._store.event_log(self._watched.pair, self._watched.session)
+        if self._log is None and watched.pair is not None:
+            self._log = self._store.event_log(watched.pair, watched.session)
         if self._log is not None:
             self._log(received)
 
     def _ending(self, status: int, words: str) -> Ending:
         watched = self._watched
-        moved_bytes = min(watched.moved_bytes, self._claim.turn.most_bytes)
+        return msgspec.structs.replace(
+            self._outcome(status, words),
+            moved_bytes=min(watched.moved_bytes, self._claim.turn.most_bytes),
+            session=watched.session if self._is_admitted else "",
+            pair=watched.pair if self._is_admitted else None,
+        )
+
+    def _outcome(self, status: int, words: str) -> Ending:
+        """How it ended, but for what it moved and what is stored of it."""
+        watched = self._watched
         if self._why is not None and not self._is_enough():
-            return msgspec.structs.replace(
-                self._why, moved_bytes=moved_bytes, session=watched.session, pair=watched.pair
-            )
+            return self._why
         measured = watched.rtt_s if self._claim.task.what == "path" else watched.rate_bps
         if measured is not None and (status == EXIT_DONE or self._why is not None):
-            return Ending(
-                outcome="done",
-                moved_bytes=moved_bytes,
-                rate_bps=watched.rate_bps,
-                rtt_s=watched.rtt_s,
-                session=watched.session,
-                pair=watched.pair,
-            )
+            done = _early("done", "")
+            return msgspec.structs.replace(done, rate_bps=watched.rate_bps, rtt_s=watched.rtt_s)
         reason, down = self._failure(status, words)
-        return Ending(
-            outcome="failed",
-            moved_bytes=moved_bytes,
-            message=reason,
-            session=watched.session,
-            pair=watched.pair,
-            down=down,
-        )
+        return msgspec.structs.replace(_early("failed", reason), down=down)
 
     def _is_enough(self) -> bool:
         """Whether it only took its time, and has measured something."""

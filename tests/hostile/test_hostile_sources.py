@@ -1,0 +1,135 @@
+"""Hosts of a fleet that send records as another host, or into a session of another one."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from advisor.domain.endpoints import Pair
+from advisor.domain.records import ProbeRecord
+from advisor.fleet.configuration.reading import decoded
+from advisor.fleet.configuration.resolving import resolved
+from advisor.fleet.plan.fleet import Fleet
+from advisor.fleet.work import measuring
+from advisor.fleet.work.admitting import owner_of
+from advisor.fleet.work.claiming import Ending
+from advisor.fleet.work.measuring import Measuring
+from advisor.store.history import Store
+from tests.fleet_at_work import Prepared, described, prepared_order
+from tests.postgres_server import SharedDatabase
+from tests.unit.fleet.test_claiming import Desk
+from tests.unit.store.conftest import make_a_probe
+
+ONE_WAY = 'between = "pairs"\nsources = ["a"]\ndestinations = ["b"]'
+FLEET = described("a", "b", "c").replace('between = "mesh"', ONE_WAY)
+
+
+class Source(Desk):
+    """A worker that measures from a to b, where a sends what a test wants."""
+
+    def __init__(self, database: SharedDatabase, folder: Path) -> None:
+        super().__init__(database)
+        self.store = Store(database.backend("alice"))
+        self.prepared = Prepared(folder)
+        self.prepared.lasting(0)
+        self.prepared.pair("a", "b")
+        self.describe(FLEET)
+
+    def sends(self, source: str, session: str) -> Ending:
+        """What becomes of a measurement whose records are of this source and session."""
+        for name in ("before.a.b", "after.a.b"):
+            place = self.prepared.folder / name
+            honest = place.read_text()
+            sent = honest.replace('"source":"a"', f'"source":"{source}"')
+            place.write_text(sent.replace("OWN_SESSION", session))
+        one = self.taken()
+        ending = asyncio.run(Measuring(one, self.store).run())
+        self.end(one, ending)
+        return ending
+
+
+@pytest.fixture
+def source(
+    shared_database: SharedDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Source]:
+    monkeypatch.setattr(measuring, "order_of", prepared_order(tmp_path))
+    one = Source(shared_database, tmp_path)
+    yield one
+    one.close()
+
+
+def victim(name: str, session: str) -> ProbeRecord:
+    return make_a_probe(9e9, session=session, pair=Pair(name, "b"))
+
+
+def test_a_source_writes_nothing_into_a_session_of_another_host(source: Source) -> None:
+    honest = victim("elsewhere.org", "honest")
+    source.store.append(honest)
+    ending = source.sends("elsewhere.org", "honest")
+    assert (ending.outcome, ending.session, ending.pair) == ("failed", "", None)
+    assert "is there already" in ending.message
+    assert source.store.records(honest.pair) == [honest]
+    assert source.store.events(honest.pair, "honest") == []
+
+
+@pytest.mark.parametrize("name", ["c", "C.example.org"])
+def test_a_source_is_not_taken_for_another_host_of_the_fleet(source: Source, name: str) -> None:
+    ending = source.sends(name, "new")
+    assert (ending.outcome, ending.session, ending.pair) == ("failed", "", None)
+    assert "which is c of this fleet" in ending.message
+    assert source.store.pairs() == []
+
+
+def test_a_name_under_which_another_host_is_stored_is_refused(source: Source) -> None:
+    source.database.execute(
+        "INSERT INTO advisor.fleet_pairs (task, source, destination, stored_source)"
+        " VALUES ('mesh', 'c', 'b', 'dtn-7.example.org')"
+    )
+    ending = source.sends("dtn-7.example.org", "new")
+    assert (ending.outcome, "which is c of this fleet" in ending.message) == ("failed", True)
+
+
+def test_a_source_may_have_a_name_that_nobody_else_has(source: Source) -> None:
+    ending = source.sends("dtn-8.example.org", "new")
+    assert (ending.outcome, ending.session) == ("done", "new")
+    assert ending.pair == Pair("dtn-8.example.org", "b")
+
+
+def fleet(**reaches: str) -> Fleet:
+    content = described(*reaches)
+    for name, reach in reaches.items():
+        content = content.replace(f"[hosts.{name}]", f"[hosts.{name}]\n{reach}")
+    return resolved(decoded(content.encode()))
+
+
+@pytest.mark.parametrize(
+    ("name", "called_so", "owner"),
+    [
+        # As it is reached, in short or in full, whatever else is stored.
+        ("dtn1.a.org", {"b"}, None),
+        ("dtn1", {"b"}, None),
+        # Two sites have a host of this name.
+        ("dtn1.b.org", set(), "b"),
+        # What the configuration does not have is whose it was.
+        ("node", {"a"}, None),
+        ("node", {"a", "b"}, None),
+        ("node", {"b"}, "b"),
+        ("node", {"other"}, None),
+        ("localhost", set(), None),
+    ],
+)
+def test_whose_a_name_is(name: str, called_so: set[str], owner: str | None) -> None:
+    one = fleet(a='reach = "me@dtn1.a.org"', b='reach = "dtn1.b.org"', here='reach = "localhost"')
+    found = owner_of(one, one.hosts[0], name, called_so)
+    assert (found and found.name) == owner
+
+
+def test_tables_of_one_machine_have_its_name_together() -> None:
+    one = fleet(
+        a='reach = "dtn"\ninterfaces = ["eth0"]',
+        ib='reach = "dtn"\ninterfaces = ["ib0"]',
+        b='reach = "b"',
+    )
+    assert owner_of(one, one.hosts[1], "node", {"a"}) is None
+    assert owner_of(one, one.hosts[2], "node", {"a"}) == one.hosts[0]
