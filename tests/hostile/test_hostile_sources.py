@@ -1,7 +1,8 @@
-"""Hosts of a fleet that send records as another host, or into a session of another one."""
+"""Sources of a fleet that write as another host, or keep others from being measured."""
 
 import asyncio
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,15 @@ from advisor.domain.records import ProbeRecord
 from advisor.fleet.configuration.reading import decoded
 from advisor.fleet.configuration.resolving import resolved
 from advisor.fleet.plan.fleet import Fleet
+from advisor.fleet.plan.turns import Wait
 from advisor.fleet.work import measuring
 from advisor.fleet.work.admitting import owner_of
 from advisor.fleet.work.claiming import Ending
-from advisor.fleet.work.measuring import Measuring
+from advisor.fleet.work.measuring import Measuring, given_way
 from advisor.store.history import Store
 from tests.fleet_at_work import Prepared, described, prepared_order
 from tests.postgres_server import SharedDatabase
-from tests.unit.fleet.test_claiming import Desk
+from tests.unit.fleet.test_claiming import Desk, done
 from tests.unit.store.conftest import make_a_probe
 
 ONE_WAY = 'between = "pairs"\nsources = ["a"]\ndestinations = ["b"]'
@@ -94,6 +96,34 @@ def test_a_source_may_have_a_name_that_nobody_else_has(source: Source) -> None:
     ending = source.sends("dtn-8.example.org", "new")
     assert (ending.outcome, ending.session) == ("done", "new")
     assert ending.pair == Pair("dtn-8.example.org", "b")
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_source_that_always_gives_way_keeps_no_other_pair_from_its_turn(
+    shared_database: SharedDatabase, side: int
+) -> None:
+    desk = Desk(shared_database)
+    desk.describe(described("a", "c", "d"))
+    gives_way: tuple[str, ...] = ()
+    measured = set()
+    for _ in range(20):
+        found = desk.take()
+        if isinstance(found, Wait):
+            # A minute passes.
+            desk.database.execute(
+                "UPDATE advisor.fleet_hosts SET busy_until_s = busy_until_s - 61",
+                "UPDATE advisor.fleet_pairs SET gave_way_s = gave_way_s - 61",
+            )
+            continue
+        pair = found.names[1:]
+        # The one that is due first.
+        gives_way = gives_way or pair
+        if pair == gives_way:
+            desk.end(found, given_way(pair[side], "a user measures"))
+        else:
+            measured.add(pair)
+            desk.end(found, done())
+    assert measured == set(permutations("acd", 2)) - {gives_way}
 
 
 def fleet(**reaches: str) -> Fleet:

@@ -11,6 +11,7 @@ from advisor.fleet.plan.fleet import Fleet, signatures
 from advisor.fleet.plan.lattice import BLOCKED, Due, Lattice, Times, Zones, pair_matrix, using
 from advisor.fleet.plan.turns import Known, KnownPair, News, Reason, Result, Turn, Wait
 from advisor.fleet.plan.worth import (
+    BUSY_S,
     HEAD_START_S,
     LEAD_S,
     RECHECK_S,
@@ -52,6 +53,7 @@ class Planner:
         self._kinds = Kinds(fleet)
         self._wakes = Wakes(len(fleet.hosts) + len(fleet.resources))
         self._timers: list[tuple[float, int, int, int, Reason]] = []
+        self._not_before: dict[tuple[int, int, int], float] = {}
         self._turns = 0
         self._shared: dict[tuple[int, int], list[int]] = {}
         zones = self._zones = Zones(signatures(fleet), self._kinds.of_host)
@@ -126,7 +128,7 @@ class Planner:
                 random[own],
             )
         for pair, is_ours in zip(pairs, belongs.tolist(), strict=True):
-            if is_ours and (pair.failures or pair.checks or pair.news != "none"):
+            if is_ours and (pair.failures or pair.gave_way or pair.checks or pair.news != "none"):
                 self._learn_trouble(pair)
 
     def _learn_results(
@@ -161,7 +163,7 @@ class Planner:
                 self._lattices[task].postpone(source_kind, kind, period_s, after_s - before_s)
 
     def _learn_trouble(self, pair: KnownPair) -> None:
-        """Changes that are to be looked at again, and failures since the last result."""
+        """Changes that are to be looked at again, and what ended without a result since then."""
         where = pair.source, pair.destination
         checks = min(pair.checks, RECHECKS)
         if pair.last_s is not None:
@@ -176,6 +178,8 @@ class Planner:
         if pair.failures:
             self._failures[pair.task][where] = min(pair.failures, 255) - 1
             self._fail_pair(pair.task, *where, pair.failed_s)
+        if pair.gave_way:
+            self._gave_way(pair)
 
     def next(self, now_s: float) -> Turn | Wait:
         """The pair to measure now, which is then held, or until when nothing is due."""
@@ -264,6 +268,20 @@ class Planner:
         limits = self._fleet.limits
         wait_s = retry_after_s(failures, limits.retry_s, limits.retry_most_s)
         self._set_due(task, source, destination, now_s + wait_s, Reason.RETRY)
+        self._hold_back((task, source, destination), now_s + wait_s)
+
+    def _gave_way(self, pair: KnownPair) -> None:
+        """It is due for the same reason as before, but not at once."""
+        where = pair.source, pair.destination
+        wait_s = retry_after_s(pair.gave_way, BUSY_S, self._fleet.limits.retry_most_s)
+        again_s = pair.gave_way_s + wait_s
+        due_s = max(again_s, self.due_s(pair.task, *where))
+        self._lattices[pair.task].set_due(*where, due_s)
+        self._hold_back((pair.task, *where), again_s)
+
+    def _hold_back(self, pair: tuple[int, int, int], until_s: float) -> None:
+        """Whatever is urgent about a pair of a task waits until then, or its next result."""
+        self._not_before[pair] = max(until_s, self._not_before.get(pair, until_s))
 
     def _measured(
         self,
@@ -279,6 +297,7 @@ class Planner:
         if self._last[task][pair] == -_NEVER:
             self._measured_first(task, *pair)
         self._last[task][pair] = now_s
+        self._not_before.pop((task, *pair), None)
         self._failures[task][pair] = 0
         alike = self._kinds.likeness(task, *pair, rate_bps, rtt_s)
         if rate_bps and rtt_s:
@@ -338,10 +357,18 @@ class Planner:
         return self._timers[0][0] if self._timers else _NEVER
 
     def _ring(self, now_s: float) -> None:
-        """Give pairs whose time has come their head start."""
+        """Give pairs whose time has come their head start.
+
+        One that has just ended without a result waits for its next attempt, however urgent it is:
+        it would be the first again and again, and keep others at its hosts from their turn.
+        """
         while self._next_timer_s <= now_s:
             at_s, task, source, destination, why = heapq.heappop(self._timers)
             if why is Reason.PLANNED and self._last[task][source, destination] >= at_s:
+                continue
+            not_before_s = self._not_before.get((task, source, destination), 0.0)
+            if not_before_s > now_s:
+                heapq.heappush(self._timers, (not_before_s, task, source, destination, why))
                 continue
             due_s = min(at_s - HEAD_START_S, self._lattices[task].due_s(source, destination))
             self._set_due(task, source, destination, due_s, why)

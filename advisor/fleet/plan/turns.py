@@ -61,8 +61,8 @@ class Result(msgspec.Struct, frozen=True):
 class KnownPair(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a pair of a task.
 
-    `failures`: in succession, since the last success. `checks`: how often in succession it was
-    measured because of `news`.
+    `failures`: in succession, since the last success; `gave_way`: how often it ended for a user
+    since then, and when last. `checks`: how often in succession it was measured because of `news`.
     """
 
     task: int
@@ -71,6 +71,8 @@ class KnownPair(msgspec.Struct, frozen=True, kw_only=True):
     last_s: float | None = None
     failures: int = 0
     failed_s: float = 0.0
+    gave_way: int = 0
+    gave_way_s: float = 0.0
     rate_bps: float | None = None
     rtt_s: float | None = None
     news: News = "none"

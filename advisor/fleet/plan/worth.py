@@ -36,6 +36,10 @@ RECHECK_S: Final = 3600.0
 RECHECKS: Final = 4
 """How often in succession one pair is measured for a change at most."""
 
+BUSY_S: Final = 60.0
+"""How long a host at which a user measures is left alone, and a pair that gave way for the first
+time: when the host is looked at again, others of its pairs come first."""
+
 STEP: Final = 1e-4
 """Pairs that were never measured and of whose kind as much is known are due in random order, within
 this fraction of their interval. It is less than what one step of their resemblance makes."""
@@ -222,5 +226,8 @@ def next_due_s(last_s: _T, every_s: float, alike: _T, random: _T) -> _T:
 
 
 def retry_after_s(failures: int, retry_s: float, most_s: float) -> float:
-    """How long after this many failures in succession another attempt is made; 1 or more."""
+    """How long after this many failures in succession another attempt is made; 1 or more.
+
+    The same of a pair that gave way so often, with BUSY_S for `retry_s`.
+    """
     return min(most_s, retry_s * 2.0 ** min(failures - 1, 40))

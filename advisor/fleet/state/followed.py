@@ -1,7 +1,7 @@
 """The pairs of a fleet for who looks again and again: what was read is kept, and changes are read.
 
 A row of a pair changes when a measurement ends, and then has the time of that, by the clock of the
-database, as its `last_s` or `failed_s`.
+database, as its `last_s`, `failed_s` or `gave_way_s`.
 """
 
 import threading
@@ -42,7 +42,7 @@ class FollowedPairs:
         columns = list(rows.PairState.__struct_fields__)
         found = connection.execute(
             f"SELECT id, {', '.join(columns)} FROM advisor.fleet_pairs"
-            " WHERE greatest(last_s, failed_s, 0) >= %s ORDER BY id",
+            " WHERE greatest(last_s, failed_s, gave_way_s, 0) >= %s ORDER BY id",
             (since_s,),
         )
         known = len(self._pairs)
@@ -52,7 +52,8 @@ class FollowedPairs:
                 self._pairs.pop(number, None)
                 continue
             self._pairs[number] = one
-            self._newest_s = max(self._newest_s, one.last_s or 0.0, one.failed_s or 0.0)
+            times_s = one.last_s, one.failed_s, one.gave_way_s
+            self._newest_s = max(self._newest_s, *(at_s or 0.0 for at_s in times_s))
         if known and len(self._pairs) != known:
             # Numbers are given before rows are visible: a later one may have been seen first.
             self._pairs = dict(sorted(self._pairs.items()))

@@ -90,6 +90,8 @@ def _pairs(state: FleetState, hosts: dict[str, int], tasks: dict[str, int]) -> I
             last_s=None if one.last_s is None else min(one.last_s, state.now_s),
             failures=one.failures,
             failed_s=min(one.failed_s or 0.0, state.now_s),
+            gave_way=one.gave_way,
+            gave_way_s=min(one.gave_way_s or 0.0, state.now_s),
             rate_bps=one.rate_bps,
             rtt_s=one.rtt_s,
             news=one.news,

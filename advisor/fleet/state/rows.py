@@ -39,7 +39,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
 class PairState(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a pair of a task. `last_s`: of the last success; `failures`: since then.
 
-    `checks`: how often it was measured for `news` in succession, before the last success.
+    `gave_way`: how often it ended for a user since then, at last at `gave_way_s`. `checks`: how
+    often it was measured for `news` in succession, before the last success.
     `stored_source`, `stored_destination`: the pair that the history has its records under.
     """
 
@@ -53,6 +54,8 @@ class PairState(msgspec.Struct, frozen=True, kw_only=True):
     checks: _Count = 0
     failures: _Count = 0
     failed_s: _Seconds | None = None
+    gave_way: _Count = 0
+    gave_way_s: _Seconds | None = None
     message: str = ""
     stored_source: str | None = None
     stored_destination: str | None = None

@@ -122,6 +122,8 @@ class _Reasons:
         if not found and one.failures:
             found = one.message or "it failed"
         found = found or self._not_usable(hosts)
+        if not found and one.gave_way and due_s > self._state.now_s:
+            found = "it has given way to a user"
         if found or due_s > self._state.now_s:
             return found
         in_use = [host for host in hosts if host in self._in_use]

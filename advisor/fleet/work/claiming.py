@@ -17,7 +17,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.problem import ProblemKind
 from advisor.fleet.plan.fleet import Fleet, Host, Task
 from advisor.fleet.plan.turns import News, Turn, Wait
-from advisor.fleet.plan.worth import RECHECKS
+from advisor.fleet.plan.worth import BUSY_S, RECHECKS
 from advisor.fleet.state import locks
 from advisor.fleet.state.connecting import DatabaseConnection, connect
 from advisor.fleet.state.followed import FollowedPairs
@@ -213,10 +213,6 @@ def end(address: Address, one: Claim, ending: Ending) -> bool:
             ),
         ).fetchone()
         return bool(row and row[0])
-
-
-BUSY_S: Final = 60.0
-"""A host at which a user measures is left alone for this long, then looked at again."""
 
 
 def _news(connection: DatabaseConnection, one: Claim, ending: Ending) -> tuple[News, int]:

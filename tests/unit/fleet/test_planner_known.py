@@ -1,8 +1,10 @@
 """What a planner makes of what is known when it begins."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +29,8 @@ class OneByOne(Planner):
             if pair.failures:
                 self._failures[pair.task][where[1:]] = min(pair.failures, 255) - 1
                 self._fail_pair(*where, pair.failed_s)
+            if pair.gave_way:
+                self._gave_way(pair)
 
 
 @st.composite
@@ -46,6 +50,8 @@ def known_pairs(draw: st.DrawFn, hosts: int, tasks: int) -> list[KnownPair]:
                 last_s=None if age_s is None else START_S + 3 * DAY_S - age_s,
                 failures=draw(st.sampled_from([0, 0, 0, 1, 5, 300])),
                 failed_s=START_S + draw(st.floats(0.0, 3 * DAY_S)),
+                gave_way=draw(st.sampled_from([0, 0, 0, 1, 5, 300])),
+                gave_way_s=START_S + draw(st.floats(0.0, 3 * DAY_S)),
                 rate_bps=draw(st.none() | st.floats(1e6, 1e11)),
                 rtt_s=draw(st.none() | st.floats(1e-4, 0.5)),
                 news=draw(st.sampled_from(["none", "none", "suspected", "changed"])),
@@ -184,3 +190,43 @@ def test_a_failure_before_is_waited_for() -> None:
     planner = planner_of(a_fleet(2, tasks=(task,)), Known(pairs=[failed]))
     assert planner.next(START_S) == Wait(START_S - 60 + 1800)
     assert turn_of(planner, START_S + 1740).reason is Reason.RETRY
+
+
+def test_a_pair_that_gave_way_comes_after_others_of_its_hosts() -> None:
+    """Each time in succession it waits twice as long, up to the longest retry."""
+    fleet = a_fleet(2)
+    for gave_way, wait_s in ((1, 60.0), (2, 120.0), (5, 960.0), (1000, 12 * 3600.0)):
+        pair = KnownPair(
+            task=0, source=0, destination=1, gave_way=gave_way, gave_way_s=START_S + 10.0
+        )
+        planner = planner_of(fleet, Known(pairs=[pair]))
+        assert planner.due_s(0, 0, 1) == START_S + 10.0 + wait_s
+        first = turn_of(planner, START_S + 10.0 + wait_s + 1.0)
+        assert first[1:3] == (1, 0)
+        assert first.reason is Reason.NEVER
+        planner.finished(first, Result(0.0, 1e9, 0.01), START_S + 10.0 + wait_s + 2.0)
+        again = turn_of(planner, START_S + 10.0 + wait_s + 3.0)
+        assert again[1:3] == (0, 1)
+        assert again.reason is Reason.NEVER
+
+
+@pytest.mark.parametrize(
+    ("ended", "wait_s"),
+    [
+        ({"gave_way": 2, "gave_way_s": START_S + 5000.0}, 120.0),
+        ({"failures": 2, "failed_s": START_S + 5000.0}, 1800.0),
+    ],
+)
+def test_what_is_urgent_waits_after_an_attempt_without_a_result(
+    ended: dict[str, Any], wait_s: float
+) -> None:
+    pair = KnownPair(
+        task=0, source=0, destination=1, last_s=START_S, rate_bps=1e9, news="suspected", **ended
+    )
+    other = KnownPair(task=0, source=1, destination=0, last_s=START_S + 4000.0, rate_bps=1e9)
+    planner = planner_of(a_fleet(2), Known(pairs=[pair, other]))
+    assert isinstance(planner.next(START_S + 5001.0), Wait)
+    found = planner.next(START_S + 5000.0 + wait_s - 1.0)
+    assert found == Wait(START_S + 5000.0 + wait_s)
+    turn = turn_of(planner, START_S + 5000.0 + wait_s)
+    assert (turn[1:3], turn.reason) == ((0, 1), Reason.SUSPECTED)

@@ -1,0 +1,72 @@
+-- A pair that gives way to a user waits before its next attempt, longer each time: else it would be due
+-- first again as soon as its host is looked at, and others of that host would never have their turn.
+
+ALTER TABLE advisor.fleet_pairs
+    ADD COLUMN gave_way integer NOT NULL DEFAULT 0, -- in succession, since the last success
+    ADD COLUMN gave_way_s double precision;
+
+-- As in 0002.
+CREATE OR REPLACE FUNCTION advisor.fleet_end(
+    attempt bigint, its_outcome text, its_message text, its_moved_bytes double precision,
+    its_rate_bps double precision, its_rtt_s double precision, its_news text, its_checks integer,
+    its_session text, its_stored_source text, its_stored_destination text,
+    down_host text,     -- which of the two could not be reached; NULL for none
+    busy_host text,     -- where a user measures; NULL for none
+    busy_for_s double precision
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    now_s double precision := advisor.fleet_now();
+    ended advisor.fleet_attempts;
+    words text := left(coalesce(its_message, ''), 500);
+BEGIN
+    UPDATE advisor.fleet_attempts a SET
+        ended_s = now_s, outcome = its_outcome, message = words,
+        moved_bytes = CASE WHEN its_moved_bytes BETWEEN 0 AND a.most_bytes
+            THEN its_moved_bytes ELSE a.most_bytes END,
+        rate_bps = advisor.fleet_figure(its_rate_bps, 1e15),
+        rtt_s = advisor.fleet_figure(its_rtt_s, 1e4),
+        session = left(coalesce(its_session, ''), 255)
+        WHERE a.id = attempt AND a.ended_s IS NULL AND a.account = session_user
+        RETURNING * INTO ended;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF its_outcome IN ('done', 'failed', 'given way') THEN
+        INSERT INTO advisor.fleet_pairs (task, source, destination)
+            VALUES (ended.task, ended.source, ended.destination) ON CONFLICT DO NOTHING;
+    END IF;
+    IF its_outcome = 'done' THEN
+        UPDATE advisor.fleet_pairs p SET
+            last_s = now_s, rate_bps = ended.rate_bps, rtt_s = ended.rtt_s, news = its_news,
+            checks = greatest(0, least(its_checks, 100)), failures = 0, gave_way = 0, message = '',
+            stored_source = coalesce(left(its_stored_source, 255), p.stored_source),
+            stored_destination = coalesce(left(its_stored_destination, 255), p.stored_destination)
+            WHERE (p.task, p.source, p.destination)
+                = (ended.task, ended.source, ended.destination);
+        UPDATE advisor.fleet_hosts SET failures = 0, message = ''
+            WHERE host IN (ended.source, ended.destination);
+    ELSIF its_outcome = 'failed' THEN
+        UPDATE advisor.fleet_pairs p SET
+            failures = least(p.failures, 1000) + 1, failed_s = now_s, message = words
+            WHERE (p.task, p.source, p.destination)
+                = (ended.task, ended.source, ended.destination);
+        IF down_host IN (ended.source, ended.destination) THEN
+            INSERT INTO advisor.fleet_hosts AS h (host, failures, failed_s, message)
+                VALUES (down_host, 1, now_s, words)
+                ON CONFLICT (host) DO UPDATE SET failures = least(h.failures, 1000) + 1,
+                    failed_s = now_s, message = words;
+        END IF;
+    ELSIF its_outcome = 'given way' THEN
+        UPDATE advisor.fleet_pairs p SET
+            gave_way = least(p.gave_way, 1000) + 1, gave_way_s = now_s
+            WHERE (p.task, p.source, p.destination)
+                = (ended.task, ended.source, ended.destination);
+        IF busy_host IN (ended.source, ended.destination) THEN
+            INSERT INTO advisor.fleet_hosts AS h (host, busy_until_s)
+                VALUES (busy_host, now_s + greatest(0, least(busy_for_s, 3600)))
+                ON CONFLICT (host) DO UPDATE SET busy_until_s = excluded.busy_until_s;
+        END IF;
+    END IF;
+    RETURN true;
+END $$;
