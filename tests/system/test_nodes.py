@@ -233,6 +233,26 @@ def test_the_coordinator_is_killed_and_its_nodes_end_and_it_resumes(
     assert not difference(source, transfers.there)
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_run_after_one_that_was_stopped_waits_for_a_node_that_was_lost_alone(
+    transfers: Transfers, source: Path, is_lost: bool
+) -> None:
+    run = transfers.begin(source, "localhost,localhost", *SLOWER)
+    until_moved(run, 1_000_000)
+    if is_lost:
+        nodes_of(run)[0].send_signal(signal.SIGKILL)
+        while "Next try in" not in run.wait_for("notice")["message"]:
+            pass
+    run.process.send_signal(signal.SIGINT)
+    ended(run, 130)
+    again = transfers.begin(source, "localhost,localhost")
+    ended(again)
+    said = " ".join(notices(again))
+    assert "resumes: " in said
+    assert ("until nodes of an earlier run have ended" in said) == is_lost
+    assert not difference(source, transfers.there)
+
+
 @pytest.mark.parametrize("every_server", ["rsync", "xrdcp"], indirect=True)
 def test_nodes_move_with_a_tool_that_moves_whole_files(
     start: Start, every_server: AnyServer, shared_database: SharedDatabase, source: Path

@@ -189,13 +189,13 @@ class Crew:
         """One run of a node: why it ended, None at the end of the work, and whether that may pass.
 
         Whatever the node had is given back: at once if it said that its clients have ended, else
-        when its leases have run out.
+        when its leases have run out. What a node says that reports what is not so is not believed.
         """
         member.why = None
         member.set(state="connecting", message="")
         link: NodeLink | None = None
         ended: n.Ended | None = None
-        problem, may_pass = None, False
+        problem, may_pass, is_believed, has_ended = None, False, True, True
         try:
             link = await NodeLink.start(member.nodes.source, self._options.node_command)
             async for received in link.messages():
@@ -211,11 +211,13 @@ class Crew:
             problem = error.problem
             may_pass = problem.kind in (PeerError.kind, NodeGone.kind)
         except (BadData, NotLeased) as error:
+            is_believed = False
             problem = NodeGone(f"{member.nodes.source} is no node to trust: {error}").problem
         finally:
             if link is not None:
-                await link.close()
-            self._take_back(member, is_certain=ended is not None)
+                has_ended = await link.close()
+            is_certain = ended is not None or (has_ended and is_believed)
+            self._take_back(member, is_certain=is_certain)
         return problem, may_pass
 
     def _take_back(self, member: Member, *, is_certain: bool) -> None:
@@ -304,7 +306,7 @@ class Crew:
         renewed_s = shown_s = float("-inf")
         while True:
             try:
-                await self._settle()
+                await self.settle()
                 if self._clock() >= renewed_s + n.RENEW_S:
                     renewed_s = self._clock()
                     await self._queue.renew(self._held())
@@ -319,8 +321,11 @@ class Crew:
                 await asyncio.sleep(_QUEUE_AGAIN_S)
             await asyncio.sleep(_TURN_S)
 
-    async def _settle(self) -> None:
-        """Report to the queue what has become of lots. What it does not receive is sent again."""
+    async def settle(self) -> None:
+        """Report to the queue what has become of lots. What it does not receive is sent again.
+
+        After `run`, what nodes have left that ended with it. Raises StoreError, TransferFailed.
+        """
         while self._added:
             lot = self._added[0]
             size_bytes = self._leases.size_of(lot)

@@ -91,9 +91,12 @@ class NodeLink:
         last = f": {said[-1]}" if said else ""
         return NodeGone(f"the node on {self._source} ended with status {status}{last}")
 
-    async def close(self) -> None:
-        """End it. A node that is there ends its clients first."""
+    async def close(self) -> bool:
+        """End it; whether its clients have ended for certain. A node that is there ends them first,
+        and says so by its exit status."""
         await asyncio.shield(self._child.close())
+        status, _ = await self._child.last_words()
+        return status == 0
 
 
 class Member:

@@ -95,7 +95,7 @@ class _NodesSession(TransferSession):
         self._options = options
         self._over = over
         self._queue = LotQueue(over.queue)
-        self._is_queued = False
+        self._newest_crew: Crew | None = None
         self._ready_s: float | None = None
 
     async def _close(self) -> None:
@@ -214,7 +214,7 @@ class _NodesSession(TransferSession):
     async def _with_queue(self, crew: Crew, leases: Leases, state: TransferState) -> None:
         key = hashlib.sha256(state.journal.token.encode()).hexdigest()
         wait_s = await self._queue.begin(key, self.pair, leases.sizes)
-        self._is_queued = True
+        self._newest_crew = crew
         if wait_s:
             self.events.notice(
                 f"Waits {format_duration(wait_s)}, until nodes of an earlier run have ended for "
@@ -326,7 +326,10 @@ class _NodesSession(TransferSession):
         self.events.emit(ev.NodesMoving, nodes=[one.progress for one in members])
 
     async def _end(self, outcome: TransferOutcome, state: TransferState) -> int:
-        if self._is_queued:
+        if self._newest_crew is not None:
+            # The next run waits for nodes that have not given back what they had.
+            with contextlib.suppress(StoreError, TransferFailed):
+                await self._newest_crew.settle()
             with contextlib.suppress(StoreError):
                 # Without names of files, for all to see.
                 await self._queue.end("complete" if outcome.complete else "not complete")

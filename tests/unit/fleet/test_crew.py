@@ -1,7 +1,8 @@
 """The coordinator and its nodes, which say what a test wants, with a real queue and journal."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ class FakeLink:
         self._answer = answer
         self._says: asyncio.Queue[n.FromNode | Exception] = asyncio.Queue()
         self.leased: list[Part] = []
+        self.ends_well = False
         for one in (
             n.NodeGreeting(protocol=n.NODE_PROTOCOL, version="0"),
             n.Ready(path=a_path(), key=KEY, setting={}),
@@ -77,8 +79,8 @@ class FakeLink:
             if isinstance(one, n.Ended):
                 return
 
-    async def close(self) -> None:
-        pass
+    async def close(self) -> bool:
+        return self.ends_well
 
 
 class Scene:
@@ -102,10 +104,40 @@ class Scene:
 
     def run(self, *answers: list[Answer]) -> None:
         """Move the files by nodes with these answers, one for each of their runs."""
-        self._answers = {f"s{number}": iter(some) for number, some in enumerate(answers, 1)}
-        asyncio.run(self._run())
+        self._expect(answers)
 
-    async def _run(self) -> None:
+        async def run() -> None:
+            async with self._begun(), asyncio.timeout(100):
+                await self.crew.run()
+
+        asyncio.run(run())
+
+    def stop(self, *answers: list[Answer], ends_well: str) -> float:
+        """Stop nodes that have leases, of which this one ends well; how long the next run waits."""
+        self._expect(answers)
+
+        async def run() -> float:
+            async with self._begun() as queue:
+                running = asyncio.create_task(self.crew.run())
+                while not all(self._leased(host) for host in self._answers):
+                    await asyncio.sleep(0.01)
+                self.links[ends_well][0].ends_well = True
+                running.cancel()
+                await asyncio.wait([running])
+                await self.crew.settle()
+                await queue.end("not complete")
+                return await queue.begin(KEY, Pair("here", "there"), [1])
+
+        return asyncio.run(run())
+
+    def _expect(self, answers: Sequence[list[Answer]]) -> None:
+        self._answers = {f"s{number}": iter(some) for number, some in enumerate(answers, 1)}
+
+    def _leased(self, host: str) -> bool:
+        return any(link.leased for link in self.links.get(host, []))
+
+    @contextlib.asynccontextmanager
+    async def _begun(self) -> AsyncIterator[LotQueue]:
         members = [
             Member(number, NodePair(source=Endpoint(name)), Pair(name, "there"))
             for number, name in enumerate(self._answers, 1)
@@ -130,8 +162,7 @@ class Scene:
                 tell=self.messages.append,
             )
             try:
-                async with asyncio.timeout(100):
-                    await self.crew.run()
+                yield queue
             finally:
                 await queue.close()
 
@@ -233,3 +264,34 @@ def test_pieces_that_another_process_has_drawn_end_it(
 
     with pytest.raises(TransferFailed, match="another process has drawn"):
         scene.run([is_robbed])
+
+
+def holds_all(parts: list[Part]) -> list[n.FromNode]:
+    return []
+
+
+def test_the_next_run_waits_for_a_node_that_was_stopped_and_may_still_write(scene: Scene) -> None:
+    wait_s = scene.stop([holds_all], [holds_all], ends_well="s1")
+    assert 0 < wait_s <= 30
+    held = scene.links["s2"][0].leased
+    assert scene.crew.suspects == {part.file.name for part in held}
+
+
+def test_the_next_run_does_not_wait_for_nodes_that_have_ended(scene: Scene) -> None:
+    assert scene.stop([holds_all], ends_well="s1") == 0
+    assert not scene.crew.suspects
+
+
+def test_a_node_that_is_not_to_be_trusted_has_not_ended_by_its_own_account(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advisor.fleet.nodes.queue.LEASE_S", 1.0)
+    monkeypatch.setattr(FakeLink, "close", says_it_has_ended)
+    wrong = n.Arrived(parts=[proven(Part(FileEntry("other", 10, 1), 0, 10))])
+    scene.run([lambda _: [wrong]], [moves_all])
+    assert scene.group.work.is_done
+    assert scene.crew.suspects
+
+
+async def says_it_has_ended(link: FakeLink) -> bool:
+    return True

@@ -180,6 +180,53 @@ def test_a_run_that_was_not_ended_is_waited_for_and_replaced(
     asked(shared_database, ask)
 
 
+def test_a_run_that_ended_without_a_node_is_waited_for(shared_database: SharedDatabase) -> None:
+    """However many runs are stopped while they wait."""
+
+    async def ask(queue: LotQueue) -> None:
+        await queue.begin(KEY, PAIR, [10, 20])
+        ended, lost = await queue.draw(1, 1, []), await queue.draw(2, 1, [])
+        time_passes(shared_database, 10)
+        await queue.give_back(list(ended.values()))
+        await queue.end("not complete")
+        assert lost
+        for _ in range(2):
+            assert 15 < await queue.begin(KEY, PAIR, [30]) <= 20
+            await queue.end("not complete")
+        assert await queue.begin("b" * 64, PAIR, [30]) == 0
+
+    asked(shared_database, ask)
+
+
+def test_a_run_whose_nodes_have_ended_is_not_waited_for(shared_database: SharedDatabase) -> None:
+    async def ask(queue: LotQueue) -> None:
+        await queue.begin(KEY, PAIR, [10, 20, 30])
+        ended, done = await queue.draw(1, 1, []), await queue.draw(2, 1, [])
+        late = await queue.draw(3, 1, [])
+        time_passes(shared_database, 31)
+        await queue.give_back(list(ended.values()))
+        assert await queue.done(done) == {2}
+        assert late
+        await queue.end("not complete")
+        assert await queue.begin(KEY, PAIR, [40]) == 0
+
+    asked(shared_database, ask)
+
+
+def test_a_run_that_was_replaced_while_it_was_waited_for_is_waited_for_again(
+    shared_database: SharedDatabase,
+) -> None:
+    async def ask(queue: LotQueue) -> None:
+        await queue.begin(KEY, PAIR, [10])
+        await queue.draw(1, 1, [])
+        # Its coordinator was killed, and the next one is stopped at once.
+        assert await queue.begin(KEY, PAIR, [10]) > 20
+        await queue.end("not complete")
+        assert await queue.begin(KEY, PAIR, [10]) > 20
+
+    asked(shared_database, ask)
+
+
 @pytest.mark.parametrize(
     "call",
     [
