@@ -54,7 +54,8 @@ class Crew:
 
     `begin`: the order that a member begins with. `epoch`: called with each control epoch of one.
     `suspects`: names of files of which a node that may still have written had something;
-    `of_other_agents`: of files with pieces that only an agent with another key has sealed.
+    `of_other_agents`: of files with pieces that only an agent with another key has sealed. Both may
+    have names from earlier attempts, which stay.
     `ready_s`: when the first node was connected; `over_s`: when all that can be moved was there, by
     the event loop's clock; None before.
     """
@@ -73,10 +74,12 @@ class Crew:
         begin: Callable[[Member], n.Begin],
         epoch: Callable[[Member, n.EpochOver], None],
         tell: Callable[[str], None],
+        suspects: set[str],
+        of_other_agents: set[str],
     ) -> None:
         self.members = members
-        self.suspects: set[str] = set()
-        self.of_other_agents: set[str] = set()
+        self.suspects = suspects
+        self.of_other_agents = of_other_agents
         self.ready_s: float | None = None
         self.over_s: float | None = None
         self._group = group

@@ -21,7 +21,10 @@ async def reread(
     state: TransferState,
     outcome: TransferOutcome,
 ) -> TransferOutcome:
-    """The outcome after the check: that of the moving, unless something differs or is not read."""
+    """The outcome after the check: that of the moving, unless something differs or is not read.
+
+    What was read is not read again after a later attempt.
+    """
     [group] = state.groups
     noted = (await state.journal.read(group.files)).parts
     try:
@@ -35,6 +38,8 @@ async def reread(
             f"{state.remedy}",
             exit_code=EXIT_FAILED,
         )
+    crew.suspects.clear()
+    crew.of_other_agents.clear()
     if not wrong:
         return outcome
     session.delivery.proofs.forget(wrong)

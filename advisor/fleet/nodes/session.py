@@ -97,6 +97,9 @@ class _NodesSession(TransferSession):
         self._queue = LotQueue(over.queue)
         self._newest_crew: Crew | None = None
         self._ready_s: float | None = None
+        # What is to be read again, until it was: also after an attempt that failed.
+        self._suspects: set[str] = set()
+        self._of_other_agents: set[str] = set()
 
     async def _close(self) -> None:
         await self._queue.close()
@@ -209,6 +212,8 @@ class _NodesSession(TransferSession):
             ),
             epoch=lambda one, epoch: self._record(one, epoch, route),
             tell=self.events.notice,
+            suspects=self._suspects,
+            of_other_agents=self._of_other_agents,
         )
 
     async def _with_queue(self, crew: Crew, leases: Leases, state: TransferState) -> None:

@@ -160,6 +160,8 @@ class Scene:
                 begin=lambda _: n.StayAlive(number=0),  # type: ignore[arg-type,return-value] # it is not read
                 epoch=lambda *_: None,
                 tell=self.messages.append,
+                suspects=set(),
+                of_other_agents=set(),
             )
             try:
                 yield queue
