@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from advisor.agent.scratch import MARK
+from advisor.hosts.scratch import MARK
 
 
 def marked(folder: Path) -> Path:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from advisor.agent import messages as m
-from advisor.agent import scratch
 from advisor.agent import target_messages as t
 from advisor.agent.turn import Turn
 from advisor.domain.file_io import SCRATCH_PREFIX, Filesystem
 from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.hosts import scratch
 from advisor.hosts.checksums import Reading, checksum_of, in_thread, reason_of
 from advisor.hosts.file_io import FileIoError, run_file_io
 from advisor.hosts.filesystems import filesystem_of, set_stripes

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.agent import scratch
 from advisor.agent.files import (
     ANYWHERE,
     FileRights,
@@ -24,7 +23,8 @@ from advisor.agent.files import (
     remove_scratch,
     scratch_file,
 )
-from advisor.agent.scratch import MARK
+from advisor.hosts import scratch
+from advisor.hosts.scratch import MARK
 from tests.scratch import marked
 
 from .conftest import NOBODY, needs_root

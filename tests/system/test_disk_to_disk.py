@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import jsonschema
 import pytest
 
-from advisor.agent.scratch import links_are_protected
 from advisor.hosts.file_io import fio_available
+from advisor.hosts.scratch import links_are_protected
 from advisor.report.ndjson import schema
 from tests.benchmarks.disk.files import difference
 

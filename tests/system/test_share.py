@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from advisor.agent.scratch import links_are_protected
+from advisor.hosts.scratch import links_are_protected
 from advisor.report.ndjson import schema
 from tests.plugins.tools.gridftp_lines import require
 

@@ -10,9 +10,9 @@ from advisor import registry
 ADVISOR: Final = Path(registry.__file__).parent
 
 NO_PLUGIN_MEANT: Final = {
-    "agent/scratch.py": "`/proc/net/tcp` is the kernel's table of sockets",
     "cli/computing.py": "`tcp://` begins an address of Dask",
     "hosts/rtt.py": "`tcp handshake` is a way to measure the RTT: a word of stored records",
+    "hosts/scratch.py": "`/proc/net/tcp` is the kernel's table of sockets",
     "models/planning.py": "the published rules of `advisor plan`, which need no plugin",
     "runtime/executor.py": "`tcp://` begins an address of Dask",
     "store/importers/__init__.py": "`globus task list` is a command: it prints such a file",

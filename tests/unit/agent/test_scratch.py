@@ -12,8 +12,8 @@ import pytest
 from advisor.agent import files
 from advisor.agent.client import AgentLink
 from advisor.agent.peer_errors import PeerError, Refusal
-from advisor.agent.scratch import MARK
 from advisor.domain.file_io import SCRATCH_PREFIX
+from advisor.hosts.scratch import MARK
 from tests.scratch import marked
 from tests.unit.agent.asking import NAMES, asked, written
 
