@@ -19,7 +19,7 @@ from typing import BinaryIO, Final, Protocol
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
 from advisor.agent.turn import Turn
-from advisor.domain.file_io import SCRATCH_PREFIX, Filesystem
+from advisor.domain.file_io import Filesystem
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts import scratch
 from advisor.hosts.checksums import Reading, checksum_of, in_thread, reason_of
@@ -99,11 +99,18 @@ def _refused(path: str, error: OSError) -> FilesRefused:
     return FilesRefused(f"{_shown(path)} on the agent's side: {error.strerror or error}")
 
 
+def _unseen(_: int, __: str) -> None:
+    """What is passed on the way to a folder does not matter."""
+
+
 @contextlib.contextmanager
-def opened_folder(folder: str, *, make: bool = False) -> Iterator[int]:
+def opened_folder(
+    folder: str, *, make: bool = False, entered: Callable[[int, str], None] = _unseen
+) -> Iterator[int]:
     """Open a resolved folder for calls relative to it; `make` creates missing folders.
 
-    Raises OSError, also if one of its names has become a link.
+    `entered` is called with each open folder on the way and its name. Raises OSError, also if one
+    of the names has become a link.
     """
     current = os.open("/", _FOLDER_FLAGS)
     try:
@@ -111,19 +118,10 @@ def opened_folder(folder: str, *, make: bool = False) -> Iterator[int]:
             # Assigned before it is closed: Ctrl-C may come between, and nothing is closed twice.
             above, current = current, _entered(current, name, make=make)
             os.close(above)
+            entered(current, name)
         yield current
     finally:
         os.close(current)
-
-
-@contextlib.contextmanager
-def _opened_in(folder: int, name: str) -> Iterator[int]:
-    """Open a folder in an open one. Raises OSError."""
-    found = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
-    try:
-        yield found
-    finally:
-        os.close(found)
 
 
 def _entered(folder: int, name: str, *, make: bool) -> int:
@@ -246,8 +244,7 @@ def move(rights: FileRights, source: str, target: str) -> str:
     try:
         from_folder, from_name = place_of(rights, source)
         to_folder, to_name = place_of(rights, target)
-        _check_own(from_folder, source)
-        with opened_folder(from_folder) as here:
+        with _opened_own(from_folder, source) as here:
             status = os.stat(from_name, dir_fd=here, follow_symlinks=False)
             if not stat.S_ISREG(status.st_mode):
                 return "not a regular file"
@@ -267,27 +264,36 @@ def scratch_file(rights: FileRights, path: str) -> str:
     links of other users (fs.protected_symlinks).
     """
     folder, name = place_of(rights, path)
-    _check_own(folder, path)
-    own = Path(folder, name)
     try:
-        if not stat.S_ISREG(own.lstat().st_mode):
+        with _opened_own(folder, path) as here:
+            status = os.stat(name, dir_fd=here, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
             raise FilesRefused(f"{_shown(path)} exists already and is not a regular file")
     except FileNotFoundError:
         pass
     except OSError as error:
         raise _refused(path, error) from None
-    return str(own)
+    return posixpath.join(folder, name)
 
 
-def _check_own(folder: str, path: str) -> None:
-    """Raises FilesRefused unless the resolved folder is a scratch folder or in one."""
-    names = folder.split("/")
-    for number, name in enumerate(names, 1):
-        if name.startswith(SCRATCH_PREFIX):
-            with contextlib.suppress(OSError), opened_folder("/".join(names[:number])) as opened:
-                if scratch.is_scratch(opened, name):
-                    return
-    raise FilesRefused(f"{_shown(path)} is not in one of the advisor's own folders")
+@contextlib.contextmanager
+def _opened_own(folder: str, path: str) -> Iterator[int]:
+    """Open a resolved folder that is a scratch folder or in one. Raises FilesRefused, OSError."""
+    refused = FilesRefused(f"{_shown(path)} is not in one of the advisor's own folders")
+    is_own = False
+
+    def entered(opened: int, name: str) -> None:
+        nonlocal is_own
+        is_own = is_own or scratch.is_scratch(opened, name)
+
+    with contextlib.ExitStack() as stack:
+        try:
+            found = stack.enter_context(opened_folder(folder, entered=entered))
+        except OSError as error:
+            raise (error if is_own else refused) from None
+        if not is_own:
+            raise refused
+        yield found
 
 
 def place_of(rights: FileRights, path: str) -> tuple[str, str]:
@@ -321,11 +327,6 @@ def remove_scratch(rights: FileRights, folder: str) -> None:
     above, name = place_of(rights, folder.rstrip("/"))
     try:
         with opened_folder(above) as parent:
-            with _opened_in(parent, name) as found:
-                if not scratch.is_scratch(found, name):
-                    raise FilesRefused(
-                        f"{_shown(folder)} is not one of the advisor's own folders: it is kept"
-                    )
             failures = scratch.remove(parent, name)
     except FileNotFoundError:
         return

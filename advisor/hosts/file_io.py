@@ -9,8 +9,6 @@ import contextlib
 import errno
 import os
 import shutil
-import tempfile
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
@@ -18,18 +16,24 @@ from typing import Final
 import msgspec
 
 from advisor.domain.availability import AVAILABLE, Availability
-from advisor.domain.file_io import SCRATCH_PREFIX, FileIoJob, FileIoResult, IoDirection
+from advisor.domain.file_io import FileIoJob, FileIoResult, IoDirection
 from advisor.domain.problem import ProblemError
 from advisor.domain.quantities import format_bytes
+from advisor.hosts.file_io_place import (
+    REMOVED_WITH_INPUT,
+    RUN_IN_PLACE,
+    new_place,
+    opened_place,
+    remove_left_over,
+    remove_place,
+)
 from advisor.hosts.filesystems import filesystem_of, set_stripes
 from advisor.hosts.packages import install_line
 from advisor.hosts.processes import command_bound_to_stdin, running
 from advisor.models.file_io import most_bytes
 
 _MIB: Final = 2**20
-_PLACE_PREFIX: Final = f"{SCRATCH_PREFIX}io-"
 _FILE: Final = "data"
-_LEFT_OVER_S: Final = 3600.0
 _LAYING_OUT_CEILINGS: Final = 4.0
 _LONGEST_S: Final = 600.0
 _LAYING_OUT_REQUEST_BYTES: Final = 4 * _MIB
@@ -38,11 +42,6 @@ _WRITE_BACK_EVERY_BYTES: Final = 8 * _MIB
 # Buffered writes must reach the disk before a measurement ends, which no time limit cuts short.
 _FIRST_BUFFERED_BYTES: Final = 256 * _MIB
 _BUFFERED_CEILINGS: Final = 2.0
-
-# The folder is not part of fio's own syntax, in which colons, dollars and backslashes are special.
-_IN_FOLDER: Final = 'cd -- "$1" && shift && exec "$@"'
-# If this process is killed: fio, which the same event ends, then no longer opens files.
-_REMOVED_WITH_INPUT: Final = 'cat >/dev/null; sleep 1; rm -rf -- "$1"'
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -97,17 +96,17 @@ async def file_io_workplace(folder: str, total_bytes: int) -> AsyncIterator["Wor
     Raises FileIoError.
     """
     allowed_bytes = await asyncio.to_thread(_allowed_bytes, folder)
-    await asyncio.to_thread(_remove_left_over, Path(folder))
+    await asyncio.to_thread(remove_left_over, folder)
     place = _new_place(folder)
     try:
-        async with running(["/bin/sh", "-c", _REMOVED_WITH_INPUT, "sh", str(place)]):
+        async with running(["/bin/sh", "-c", REMOVED_WITH_INPUT, "sh", str(place)]):
             try:
                 yield Workplace(folder, place, min(total_bytes, allowed_bytes))
             finally:
                 # Before the shell that would do it for us is ended.
-                _remove(place)
+                remove_place(place)
     finally:
-        _remove(place)
+        remove_place(place)
 
 
 def _allowed_bytes(folder: str) -> int:
@@ -119,7 +118,7 @@ def _allowed_bytes(folder: str) -> int:
             raise FileIoError(f"{folder} is not a folder", remedy="name one that exists")
         filesystem = filesystem_of(folder)
     except OSError as error:
-        raise FileIoError(_sentence(folder, error.errno or 0, error.strerror or "")) from None
+        raise _failed(folder, error) from None
     allowed_bytes = most_bytes(filesystem)
     if not allowed_bytes:
         free = format_bytes(filesystem.free_bytes)
@@ -131,25 +130,10 @@ def _allowed_bytes(folder: str) -> int:
 
 
 def _new_place(folder: str) -> Path:
-    """A folder that only this user may enter: nobody else can place a file in it."""
     try:
-        return Path(tempfile.mkdtemp(prefix=_PLACE_PREFIX, dir=Path(folder).absolute()))
+        return new_place(folder)
     except OSError as error:
-        raise FileIoError(_sentence(folder, error.errno or 0, error.strerror or "")) from None
-
-
-def _remove(place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
-
-
-def _remove_left_over(folder: Path) -> None:
-    """Active places are touched before each measurement, and none takes that long."""
-    for place in folder.glob(f"{_PLACE_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            status = place.lstat()
-            age_s = time.time() - status.st_mtime
-            if status.st_uid == os.geteuid() and age_s > _LEFT_OVER_S:
-                _remove(place)
+        raise _failed(folder, error) from None
 
 
 class Workplace:
@@ -218,14 +202,19 @@ class Workplace:
                 f"threads with requests of {format_bytes(job.request_bytes)}",
                 remedy="use fewer or smaller",
             )
-        os.utime(self._place)
-        if job.direction == "write":
-            (self._place / _FILE).unlink(missing_ok=True)  # A transfer writes new files too.
+        try:
+            with opened_place(self._place) as place:
+                os.utime(place)
+                if job.direction == "write":  # A transfer writes new files too.
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(_FILE, dir_fd=place)
+        except OSError as error:
+            raise _failed(self._folder, error) from None
         report = await self._fio(job, _options(job, part_bytes))
         return _result(report, job.direction, self._folder)
 
     async def _fio(self, job: FileIoJob, options: list[str]) -> _Report:
-        argv = ["/bin/sh", "-c", _IN_FOLDER, "sh", str(self._place), "fio", *options]
+        argv = ["/bin/sh", "-c", RUN_IN_PLACE, "sh", str(self._place), "fio", *options]
         async with running(command_bound_to_stdin(argv)) as child:
             output = await child.stdout.read()
             status = await child.wait()
@@ -293,6 +282,10 @@ def _result(report: _Report, direction: IoDirection, folder: str) -> FileIoResul
         cpu_cores=cpu_s / elapsed_s,
         program=report.version[:64],
     )
+
+
+def _failed(folder: str, error: OSError) -> FileIoError:
+    return FileIoError(_sentence(folder, error.errno or 0, error.strerror or ""))
 
 
 def _sentence(folder: str, number: int, said: str) -> str:

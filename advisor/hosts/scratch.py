@@ -1,10 +1,13 @@
-"""What makes a folder an advisor's scratch folder, in which the agent writes, moves and removes.
+"""What makes a folder an advisor's scratch folder, in which it writes, moves and removes.
 
-Its name alone does not: anybody may call a folder `.advisor-notes`. A scratch folder belongs to the
-agent's account and holds a mark: a file of that account with the folder's own name in it, written
+Its name alone does not: anybody may call a folder `.advisor-notes`. A scratch folder belongs to
+this account and holds a mark: a file of that account with the folder's own name in it, written
 before anyone else could enter. So a folder that was renamed or copied is none. The name has 128
-random bits and no request lists folders: only the advisor that received the name can ask for it,
-over any connection and of any agent of the same account that sees the same files.
+random bits and no request lists folders: only the advisor that received the name can ask an agent
+for it, over any connection and of any agent of the same account that sees the same files.
+
+Who may write in the folder above can replace a scratch folder by another of this account. So what
+is done in it is done through the descriptor that passed the check, not by name.
 """
 
 import contextlib
@@ -14,6 +17,7 @@ import secrets
 import shutil
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +36,9 @@ _TRIES: Final = 20
 _PAUSE_S: Final = 0.1
 
 
-def new_name() -> str:
-    """A name that nobody can predict."""
-    return f"{SCRATCH_PREFIX}{secrets.token_hex(16)}"
+def new_name(purpose: str = "") -> str:
+    """A name that nobody can predict. `purpose`: what it begins with after the common prefix."""
+    return f"{SCRATCH_PREFIX}{purpose}{secrets.token_hex(16)}"
 
 
 def make(parent: int, name: str, *, for_all: bool) -> None:
@@ -46,19 +50,32 @@ def make(parent: int, name: str, *, for_all: bool) -> None:
     try:
         made = os.open(name, _READ | os.O_DIRECTORY, dir_fd=parent)
         try:
-            _mark(made, name)
-            if for_all:
-                os.fchmod(made, _FOR_ALL)
+            _begin(made, name, for_all=for_all)
         finally:
             os.close(made)
     except BaseException:
-        shutil.rmtree(name, dir_fd=parent, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.rmdir(name, dir_fd=parent)
+        raise
+
+
+def _begin(made: int, name: str, *, for_all: bool) -> None:
+    """Mark a new folder. Raises OSError, and leaves it as it was."""
+    if os.listdir(made):
+        raise OSError(errno.ESTALE, "another folder took the place of a new one")
+    try:
+        _mark(made, name)
+        if for_all:
+            os.fchmod(made, _FOR_ALL)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(MARK, dir_fd=made)
         raise
 
 
 def _mark(folder: int, name: str) -> None:
     if os.fstat(folder).st_uid != os.geteuid():
-        raise OSError(errno.EPERM, "this account's folders become another's on its file system")
+        raise OSError(errno.ENOTSUP, "this account's folders become another's on its file system")
     handle = os.open(MARK, _WRITE, 0o600, dir_fd=folder)
     try:
         os.write(handle, name.encode())
@@ -82,15 +99,26 @@ def is_scratch(folder: int, name: str) -> bool:
         os.close(handle)
 
 
+@contextlib.contextmanager
+def opened(parent: int, name: str) -> Iterator[int]:
+    """Open a scratch folder in an open folder. Raises OSError, also for another folder."""
+    folder = os.open(name, _READ | os.O_DIRECTORY, dir_fd=parent)
+    try:
+        if not is_scratch(folder, name):
+            raise OSError(errno.EINVAL, "it is not one of the advisor's own folders: it is kept")
+        yield folder
+    finally:
+        os.close(folder)
+
+
 def remove(parent: int, name: str) -> list[OSError]:
-    """Remove a folder in an open one, its mark last; return what could not be removed and why.
+    """Remove a scratch folder in an open one, its mark last; return what could not be removed.
 
     A server whose client was ended may create files for another moment: they are removed too. What
-    remains is still a scratch folder. Raises FileNotFoundError if it is gone; OSError.
+    remains is still a scratch folder. Raises OSError, FileNotFoundError if it is gone.
     """
-    folder = os.open(name, _READ | os.O_DIRECTORY, dir_fd=parent)
-    failures: list[OSError] = []
-    try:
+    with opened(parent, name) as folder:
+        failures: list[OSError] = []
         for _ in range(_TRIES):
             failures = _emptied(folder)
             if any(one.errno != errno.ENOTEMPTY for one in failures):
@@ -100,7 +128,7 @@ def remove(parent: int, name: str) -> list[OSError]:
                 continue
             os.unlink(MARK, dir_fd=folder)
             try:
-                os.rmdir(name, dir_fd=parent)
+                _rmdir(parent, name, folder)
             except OSError as error:
                 _mark(folder, name)
                 if error.errno != errno.ENOTEMPTY:
@@ -110,8 +138,13 @@ def remove(parent: int, name: str) -> list[OSError]:
             else:
                 return []
         return failures
-    finally:
-        os.close(folder)
+
+
+def _rmdir(parent: int, name: str, folder: int) -> None:
+    """Remove the empty folder of this name if it is the open one. Raises OSError."""
+    if not os.path.samestat(os.stat(name, dir_fd=parent, follow_symlinks=False), os.fstat(folder)):
+        raise OSError(errno.ESTALE, "it was replaced by another folder while it was removed")
+    os.rmdir(name, dir_fd=parent)
 
 
 def _emptied(folder: int) -> list[OSError]:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,6 +113,64 @@ def test_a_copy_or_a_renamed_one_is_kept(tmp_path: Path) -> None:
     assert "it is kept" in refusal(remove_scratch, ANYWHERE, str(copy))
     made.rename(tmp_path / ".advisor-renamed")
     assert "it is kept" in refusal(remove_scratch, ANYWHERE, str(tmp_path / ".advisor-renamed"))
+
+
+def _swapped_when(name: str, made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """After that function of `scratch`, another account renames: somebody's folder is `made`."""
+    real = getattr(scratch, name)
+    precious = made.parent / "results"
+    precious.mkdir()
+    (precious / "file").write_text("precious")
+
+    def then_swapped(*given: Any, **named: Any) -> Any:
+        done = real(*given, **named)
+        if done is not False and precious.exists():
+            made.rename(made.parent / "aside")
+            precious.rename(made)
+        return done
+
+    monkeypatch.setattr(scratch, name, then_swapped)
+    return made / "file"
+
+
+@pytest.mark.parametrize("when", ["is_scratch", "_emptied"])
+def test_what_takes_the_name_while_a_scratch_folder_is_removed_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    made = Path(make_scratch(ANYWHERE, str(tmp_path)))
+    precious = _swapped_when(when, made, monkeypatch)
+    assert "replaced by another folder" in refusal(remove_scratch, ANYWHERE, str(made))
+    assert precious.read_text() == "precious"
+
+
+def test_nothing_is_moved_from_what_takes_the_name_of_a_scratch_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Path(make_scratch(ANYWHERE, str(tmp_path)))
+    (made / "file").write_text("moved")
+    precious = _swapped_when("is_scratch", made, monkeypatch)
+    assert move(ANYWHERE, str(made / "file"), str(tmp_path / "taken")) == ""
+    assert (tmp_path / "taken").read_text() == "moved"
+    assert precious.read_text() == "precious"
+
+
+def test_what_takes_the_name_of_a_new_folder_is_neither_marked_nor_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / scratch.new_name()
+    monkeypatch.setattr(scratch, "new_name", lambda: made.name)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "file").write_text("precious")
+    real = os.mkdir
+
+    def then_swapped(name: str, *given: Any, **named: Any) -> None:
+        real(name, *given, **named)
+        made.rename(tmp_path / "aside")
+        (tmp_path / "results").rename(made)
+
+    monkeypatch.setattr(os, "mkdir", then_swapped)
+    assert "took the place" in refusal(make_scratch, ANYWHERE, str(tmp_path))
+    assert [path.name for path in made.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "wrong", "long"])
