@@ -23,7 +23,6 @@ Url = Annotated[str, msgspec.Meta(max_length=1024, pattern=SHOWN)]
 Who = Annotated[str, msgspec.Meta(max_length=200, pattern=SHOWN)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 BoundedSetting = Annotated[dict[Name, SettingValue], msgspec.Meta(max_length=16)]
-ByteCount = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 SEVERAL = msgspec.Meta(min_length=1, max_length=PATHS_LIMIT)
 Paths = Annotated[list[FilePath], SEVERAL]
 HexHash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]

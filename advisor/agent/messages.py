@@ -18,7 +18,6 @@ from advisor.agent.message_base import (
     AdvisorMessage,
     AgentMessage,
     BoundedSetting,
-    ByteCount,
     FilePath,
     FileRequest,
     Host,
@@ -32,6 +31,7 @@ from advisor.agent.message_base import (
 from advisor.agent.target_messages import Delivery, TargetReply
 from advisor.api.tool import Piece, TransferOrder
 from advisor.api.transport import Port, Token
+from advisor.domain.bounded import ByteCount, Whole
 from advisor.domain.connection import INTERFACES_LIMIT, HostInterface
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, StripeCount
 from advisor.domain.measurement import FailureKind
@@ -301,13 +301,13 @@ class ProbeSample(AgentMessage, frozen=True, kw_only=True, tag="probe_sample"):
     """The receiving end's running totals; fields as in advisor.api.transport.Sample."""
 
     t_s: float
-    total_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+    total_bytes: ByteCount
     cpu_s: float
     busy_s: float
     host_s: float
     rtt_s: float | None = None
-    arrived_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**62)] | None = None
-    granted: Annotated[dict[Name, int], msgspec.Meta(max_length=16)] = msgspec.field(
+    arrived_bytes: ByteCount | None = None
+    granted: Annotated[dict[Name, Whole], msgspec.Meta(max_length=16)] = msgspec.field(
         default_factory=dict
     )
     thread_cpu_s: float | None = None

@@ -7,7 +7,6 @@ import msgspec
 from advisor.agent.message_base import (
     SEVERAL,
     AgentMessage,
-    ByteCount,
     FilePath,
     FileRequest,
     HexHash,
@@ -17,6 +16,7 @@ from advisor.agent.message_base import (
     Paths,
     Who,
 )
+from advisor.domain.bounded import ByteCount
 from advisor.domain.proof import Algorithm, Digest
 from advisor.hosts.checksums import Reason
 

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
@@ -75,7 +76,7 @@ class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     throughput_bps: float
     setting: Setting
-    by_flows: dict[int, float] = {}
+    by_flows: dict[Whole, float] = {}
 
 
 class Composition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -126,7 +127,7 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     subject: str = msgspec.field(name="transport")
     setting: Setting
     throughput: Estimate
-    probes: int
+    probes: Whole
     ratio: Estimate | None = None
 
 
@@ -164,7 +165,7 @@ class AtOnce(msgspec.Struct, frozen=True, kw_only=True):
 
     parts: list[ConnectionShare]
     total_bps: Estimate
-    rounds: int
+    rounds: Whole
     gain: Estimate
     adds: bool
     settled: bool

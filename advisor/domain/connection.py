@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import InterfaceName, ShownText
 
@@ -101,7 +102,7 @@ class UsableConnection(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     connection: Connection
-    mtu_bytes: int
+    mtu_bytes: Whole
     rtt_s: float
     caution: ShownText = ""
 

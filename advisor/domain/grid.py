@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.printable import ShownText
 from advisor.domain.space import Setting, SettingKey, SettingValue, flows_of
 
@@ -34,7 +35,7 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     subject: ShownText
     axes: Annotated[tuple[Axis, ...], msgspec.Meta(max_length=8)]
     fixed: Setting = {}
-    most_flows: int | None = None
+    most_flows: Whole | None = None
 
     def __post_init__(self) -> None:
         if math.prod(len(axis.values) for axis in self.axes) > MOST_CELLS:

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.dataset import Work
 from advisor.domain.printable import escape_fields
 from advisor.domain.sending import LossesSeen
@@ -15,7 +16,7 @@ class Interval(msgspec.Struct, frozen=True, array_like=True):
 
     start_s: float
     end_s: float
-    received_bytes: int
+    received_bytes: Whole
 
     @property
     def throughput_bps(self) -> float:
@@ -58,14 +59,14 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     throughput_bps: float
     stderr_bps: float
     intervals: list[Interval]
-    steady_from: int
+    steady_from: Whole
     settled: bool
     elapsed_s: float
-    retransmits: int | None = None
+    retransmits: Whole | None = None
     rtt_s: float | None = None
     sender: EndLoad | None = None
     receiver: EndLoad | None = None
-    granted: dict[str, int] = {}
+    granted: dict[str, Whole] = {}
     versions: dict[str, str] = {}
     overhead_s: float | None = None
     # Unset, they are not written: records of versions without them are written as they were.

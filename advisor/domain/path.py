@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.printable import HostName, InterfaceName, ShownText, SystemName
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
@@ -86,7 +87,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     destination_address: ShownText
     rtt_s: float
     rtt_method: ShownText
-    mtu_bytes: int
+    mtu_bytes: Whole
     mtu_method: ShownText
     bandwidth_bps: float | None
     source: HostFacts

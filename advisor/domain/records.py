@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Advice
+from advisor.domain.bounded import ByteCount, Whole
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import Purpose
@@ -54,16 +55,16 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     purpose: Purpose = "search"
     label: str = ""
     method: str = ""
-    seed: int | None = None
+    seed: Whole | None = None
     method_state: dict[str, Any] | None = None
     recommended: tuple[Setting, float] | None = None
     rtt_s: float | None = None
-    mtu_bytes: int | None = None
+    mtu_bytes: Whole | None = None
     bandwidth_bps: float | None = None
     origin: str = "advisor"
     file_bytes: float | None = None
-    files: int | None = None
-    buffer_bytes: int | None = None
+    files: Whole | None = None
+    buffer_bytes: Whole | None = None
     # Unset, it is not written: records of versions without it are written as they were.
     connection: Connection | msgspec.UnsetType = msgspec.UNSET
 
@@ -119,7 +120,7 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
     pair: Pair
     recorded_s: float
     session: str
-    total_bytes: int
+    total_bytes: ByteCount
     elapsed_s: float
     note: str = ""
 
@@ -152,8 +153,8 @@ class ShareRecord(
     recorded_s: float
     session: str
     served: Served
-    parallelism: int
-    others: dict[str, int]
+    parallelism: Whole
+    others: dict[str, Whole]
     purpose: SharePurpose
     tool: ShownText = ""
 
@@ -182,7 +183,7 @@ class ProfileRecord(
     path: PathFacts | None = None
     grids: list[Grid] = []
     repeats: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
-    seed: int = 0
+    seed: Whole = 0
     request: dict[str, Any] = {}
     members: list[ShownText] = []
     about: ShownText = ""

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Command
+from advisor.domain.bounded import Whole
 from advisor.domain.printable import ShownText
 from advisor.domain.quantities import format_rate
 
@@ -27,11 +28,11 @@ class Served(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `when_s`: Unix time of the period's end.
     """
 
-    concurrency: int
-    source_concurrency: int
+    concurrency: Whole
+    source_concurrency: Whole
     throughput_bps: float
-    parallelism: int = 0
-    source_streams: int = 0
+    parallelism: Whole = 0
+    source_streams: Whole = 0
     when_s: float = 0.0
 
     def __post_init__(self) -> None:

@@ -96,8 +96,9 @@ class DigestFiles:
 
     def save(self, key: bytes, digest: JournalDigest) -> None:
         """Keep a digest under a key, if that is possible."""
-        data = _MADE_FOR + encode_digest(digest)
-        with contextlib.suppress(OSError):
+        # MessagePack lacks some numbers that Python has: such a digest is made anew each time.
+        with contextlib.suppress(OSError, OverflowError):
+            data = _MADE_FOR + encode_digest(digest)
             make_directory(self._folder)
             replace_file(self._file(key), _checksum(data) + data, sync=False)
 

@@ -14,6 +14,7 @@ import msgspec
 
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
+from advisor.hosts.decoding import decoded
 
 # New columns go at the end: users' scripts rely on the order.
 CSV_COLUMNS: Final = (
@@ -73,6 +74,9 @@ _FIGURES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _SHOWN: Final = ("streams", "buffer_bytes", "block_bytes", "mss_bytes", "congestion")
 _LONGEST_CELL: Final = 2**24
+
+_rest: Final = msgspec.json.Decoder(dict[str, Any])
+_figures: Final = msgspec.json.Decoder(Any)
 
 
 def utc_text(unix_s: float) -> str:
@@ -144,12 +148,12 @@ def _next(rows: "csv.DictReader[str]") -> dict[str, str] | None:
 
 def _probe_in(row: Mapping[str, str]) -> ProbeRecord:
     """The inverse of `row_of`. Raises ValueError (also msgspec's), TypeError, AttributeError."""
-    record: dict[str, Any] = msgspec.json.decode(row["rest_json"], type=dict[str, Any])
+    record = decoded(_rest, row["rest_json"].encode(), _LONGEST_CELL)
     for name, place in _TEXTS.items():
         _put(record, place, row[name])
     for name, place in _FIGURES.items():
         if row[name]:
-            _put(record, place, msgspec.json.decode(row[name]))
+            _put(record, place, decoded(_figures, row[name].encode(), _LONGEST_CELL))
     return msgspec.convert(record, ProbeRecord)
 
 

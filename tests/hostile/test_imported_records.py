@@ -1,13 +1,14 @@
 """Exported histories and profiles from somebody else: damaged, changed, or made to harm."""
 
 import gzip
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from advisor.store.exporters import write_sealed
+from advisor.store.exporters import write_csv, write_sealed
 from advisor.store.importers import BadEntry, read_file
 from advisor.store.importers.own_records import seal_of
 from tests.unit.store.conftest import make_a_probe, make_a_session
@@ -75,6 +76,15 @@ def changed(**fields: Any) -> str:
         changed(record="command"),
         changed(method_state="x" * 2**20),
         changed(setting={"a": {"b": 1}}),
+        changed(setting={"streams": 2**64}),
+        changed(setting={"streams": -(10**400)}),
+        changed(setting={"streams": 1e300}),
+        changed(granted={"send": 2**64}),
+        changed(intervals=[[0, 1, 2**64]]),
+        changed(seed=2**62 + 1),
+        changed(method_state={"iteration": [2**64]}),
+        '{"record":"transfer","pair":{"source":"a","destination":"b"},"recorded_s":1.0,'
+        f'"session":"s","total_bytes":{2**64},"elapsed_s":1.0}}\n',
         '{"record":"probe"}\n',
         '{"record":"probe",' + '"a":[' * 5000 + "]" * 5000 + "}\n",
         '{"record":"profile","session":"s","pair":{"source":"a","destination":"b"},'
@@ -107,6 +117,34 @@ def test_a_request_of_somebody_else_is_never_resumed(tmp_path: Path) -> None:
     file.write_text(json.dumps(session) + "\n" + json.dumps(profile) + "\n")
     requests = [getattr(one, "request", None) for one in read_file(file)]
     assert requests == [{}, {}]
+
+
+def test_no_row_of_a_table_has_an_integer_without_bounds(tmp_path: Path) -> None:
+    write_csv([make_a_probe(seed=7)], stream := io.StringIO())
+    head, row = stream.getvalue().splitlines()
+    for cell, changed_to in ((",7,", f",{2**64},"), ('""streams"":4', f'""streams"":{2**64}')):
+        file = tmp_path / "file.csv"
+        assert cell in row
+        file.write_text(f"{head}\n{row.replace(cell, changed_to)}\n")
+        refused(file)
+
+
+def test_no_other_program_has_recorded_an_integer_without_bounds(tmp_path: Path) -> None:
+    whole = {"start": 0, "end": 10, "seconds": 10, "bytes": 10**9}
+    result = {
+        "start": {
+            "connected": [{"local_host": "192.0.2.1", "remote_host": "192.0.2.2"}],
+            "timestamp": {"timesecs": 1600000000},
+            "connecting_to": {"host": "dtn2"},
+            "sock_bufsize": 2**64,
+            "test_start": {"protocol": "TCP", "num_streams": 1},
+        },
+        "intervals": [],
+        "end": {"streams": [], "sum_sent": whole, "sum_received": whole},
+    }
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps(result))
+    assert "more than 62 bits" in refused(file)[0]
 
 
 @pytest.mark.parametrize(

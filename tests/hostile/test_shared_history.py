@@ -180,9 +180,17 @@ def lying(
         (json.dumps(PROBE | {"session": "bobs", "recorded_s": 1e300}), "probe", "bobs"),
         (json.dumps(PROBE | {"session": "bobs", "label": "\x00"}), "probe", "bobs"),
         ('"\\ud800"', "probe", "bobs"),
+        (json.dumps(PROBE | {"session": "bobs", "setting": {"streams": 2**64}}), "probe", "bobs"),
+        (json.dumps(PROBE | {"session": "bobs", "method_state": {"a": 2**64}}), "probe", "bobs"),
+        (
+            '{"record":"transfer","pair":' + json.dumps(PROBE["pair"]) + ',"recorded_s":1.0,'
+            f'"session":"bobs","total_bytes":{2**64},"elapsed_s":1.0}}',
+            "transfer",
+            "bobs",
+        ),
         ("9" * 5000, "probe", "bobs"),
     ],
-    ids=range(16),
+    ids=range(19),
 )
 def test_a_hostile_row_is_skipped_and_counted(
     alices: Store, shared_database: SharedDatabase, text: str, kind: str, session: str

@@ -24,7 +24,7 @@ from advisor.domain.records import (
 )
 from advisor.fleet.plan.fleet import PATH_BYTES
 from advisor.hosts.decoding import decoded
-from advisor.store.importers.own_records import require_usable
+from advisor.store.importers.usable import require_usable
 from advisor.store.postgres.rows import without_orders
 from advisor.store.ranking import best_results
 from advisor.store.remarks import session_of

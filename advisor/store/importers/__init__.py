@@ -16,9 +16,10 @@ from advisor.store.importers import (
     own_records,
     probdata,
 )
-from advisor.store.importers.entries import BadEntry
+from advisor.store.importers.entries import BadEntry, RefusedError
 from advisor.store.importers.opening import HEAD_BYTES, UNREADABLE, OpenFile, opened
 from advisor.store.importers.server_logs import ServerLog, Taken
+from advisor.store.importers.usable import require_usable
 from advisor.store.transfer_tables import is_header
 
 __all__ = ["BadEntry", "read_file", "read_files"]
@@ -102,8 +103,9 @@ class _Reading:
         elif any(gridftp_usage.looks_like(line) for line in lines):
             yield from self._with_paths(self._usage.take(log, self._telling(file.lines(), file)))
         else:
-            for entry in self._own(lines, file) or _of_small_file(path, file, self._pair):
-                yield path, entry
+            own = self._own(lines, file)
+            others = map(_usable, _of_small_file(path, file, self._pair))
+            yield from ((path, entry) for entry in own or others)
 
     def _own(self, head: list[str], file: OpenFile) -> Iterator[Entry] | None:
         """The records of a file that advisor wrote; None for any other."""
@@ -120,13 +122,23 @@ class _Reading:
 
     def _with_paths(self, taken: Iterable[Taken]) -> Iterator[tuple[Path, Entry]]:
         for (log, _), entry in taken:
-            yield self._logs[log], entry
+            yield self._logs[log], _usable(entry)
 
     def _telling(self, lines: Iterable[str], file: OpenFile) -> Iterator[str]:
         for number, line in enumerate(lines):
             if number % _LINES_BETWEEN_TELLING == 0:
                 self._seen(self._seen_bytes + file.read_bytes)
             yield line
+
+
+def _usable(entry: Entry) -> Entry:
+    """What another program recorded, if an advisor could have."""
+    if not isinstance(entry, BadEntry):
+        try:
+            require_usable(entry)
+        except RefusedError as refused:
+            return BadEntry("", str(refused))
+    return entry
 
 
 def _of_small_file(path: Path, file: OpenFile, pair: Pair | None) -> Iterator[Entry]:

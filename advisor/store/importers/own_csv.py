@@ -7,7 +7,7 @@ import msgspec
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record, RemarkRecord
 from advisor.store.importers.entries import BadEntry, RefusedError
-from advisor.store.importers.own_records import require_usable
+from advisor.store.importers.usable import require_usable
 from advisor.store.probe_rows import is_header, records_in
 from advisor.store.remarks import session_of
 

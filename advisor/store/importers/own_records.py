@@ -8,23 +8,19 @@ taken unless both agree.
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.measurement import Measurement
-from advisor.domain.printable import is_printable
-from advisor.domain.records import AdviceRecord, ProbeRecord, ProfileRecord, Record, SessionRecord
+from advisor.domain.records import AdviceRecord, ProfileRecord, Record, SessionRecord
 from advisor.hosts.decoding import BadData, decoded
 from advisor.store.importers.entries import BadEntry, RefusedError
+from advisor.store.importers.usable import require_usable
 
 SEALED: Final = "advisor profile"
 FORMAT: Final = 1
 _LONGEST_LINE: Final = 2**20
-_FASTEST_BPS: Final = 1e15
-_LATEST_S: Final = 2.0**33
-_MOST_INTERVALS: Final = 100_000
 
 _decoder: Final[msgspec.json.Decoder[Record]] = msgspec.json.Decoder(Record)
 
@@ -118,23 +114,6 @@ def _record(line: str, restore: bool) -> Record:
     return record if restore else _without_orders(record)
 
 
-def require_usable(record: Record, text: str = "\\") -> None:
-    """Raises RefusedError for what no advisor has recorded.
-
-    `text`: the JSON text that it was decoded from; it mostly decides faster.
-    """
-    if ("\\" in text or not text.isprintable()) and not _is_shown(msgspec.to_builtins(record)):
-        raise RefusedError("it contains characters that cannot be shown")
-    if not 0 <= record.recorded_s <= _LATEST_S:
-        raise RefusedError(f"its time {record.recorded_s} is out of range")
-    if isinstance(record, ProbeRecord) and isinstance(record.result, Measurement):
-        result = record.result
-        if not 0 <= result.throughput_bps <= _FASTEST_BPS or result.stderr_bps < 0:
-            raise RefusedError(f"its throughput {result.throughput_bps} is out of range")
-        if len(result.intervals) > _MOST_INTERVALS:
-            raise RefusedError(f"it has more than {_MOST_INTERVALS} intervals")
-
-
 def _without_orders(record: Record) -> Record:
     """The record without what another person could have this one run. Raises RefusedError."""
     if isinstance(record, AdviceRecord):
@@ -144,15 +123,3 @@ def _without_orders(record: Record) -> Record:
     if isinstance(record, SessionRecord | ProfileRecord):
         return msgspec.structs.replace(record, request={})
     return record
-
-
-def _is_shown(value: Any) -> bool:
-    match value:
-        case str():
-            return is_printable(value.replace("\n", "").replace("\t", ""))
-        case dict():
-            return all(_is_shown(one) for pair in value.items() for one in pair)
-        case list() | tuple():
-            return all(map(_is_shown, value))
-        case _:
-            return True

@@ -25,7 +25,7 @@ from advisor.domain.records import (
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.backend import encoded
 from advisor.store.importers.entries import RefusedError
-from advisor.store.importers.own_records import require_usable
+from advisor.store.importers.usable import require_usable
 from advisor.store.remarks import OWN_ORIGIN, session_of
 
 Takes: TypeAlias = Literal["without orders", "without requests", "everything"]

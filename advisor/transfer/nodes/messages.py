@@ -13,8 +13,9 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from advisor.agent.message_base import SENTENCE_LIMIT, ByteCount, HexHash, Nanoseconds, Sentence
+from advisor.agent.message_base import SENTENCE_LIMIT, HexHash, Nanoseconds, Sentence
 from advisor.agent.target_messages import PublicKey
+from advisor.domain.bounded import ByteCount
 from advisor.domain.measurement import Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import ShownText, shortened

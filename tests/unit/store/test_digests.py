@@ -12,8 +12,10 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import AdviceRecord, ClosingRecord, Record, RemarkRecord, TransferRecord
 from advisor.store import reading
+from advisor.store.digest import JournalDigest
+from advisor.store.digest_cache import DigestFiles
 from advisor.store.history import Store
-from advisor.store.layout import pair_directory
+from advisor.store.layout import JOURNAL, pair_directory
 from advisor.store.ranking import best_results
 from advisor.store.remarks import counting, session_of, visible
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
@@ -57,6 +59,29 @@ RECORDS = st.one_of(
         on=st.booleans(),
     ),
 )
+
+
+def test_an_integer_that_no_digest_can_hold_is_a_line_that_is_no_record(tmp_path: Path) -> None:
+    """JSON has it, MessagePack does not: every list of sessions failed."""
+    store = Store(tmp_path / "store", cache=tmp_path / "cache")
+    for number in range(100):  # Enough that the digest is cached.
+        store.append(make_a_probe(session="s", recorded_s=float(number)))
+    journal = pair_directory(tmp_path / "store", PAIR) / JOURNAL
+    line = journal.read_bytes().splitlines()[0]
+    setting, odd = b'"streams":4', f'"streams":{2**64}'.encode()
+    assert setting in line
+    with journal.open("ab") as file:
+        file.write(line.replace(setting, odd) + b"\n")
+    for again in (store, Store(tmp_path / "store", cache=tmp_path / "cache")):
+        [summary] = again.pairs(NOW_S)
+        assert (summary.records, summary.skipped) == (100, 1)
+        assert again.skipped(PAIR) == 1
+        assert len(again.records(PAIR)) == 100
+
+
+def test_a_digest_that_cannot_be_encoded_is_not_cached(tmp_path: Path) -> None:
+    DigestFiles(tmp_path).save(b"key", JournalDigest(skipped=2**64))
+    assert DigestFiles(tmp_path).load(b"key").skipped == 0
 
 
 def _add(store: Store, record: Record) -> None:
