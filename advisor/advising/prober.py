@@ -14,6 +14,7 @@ from advisor.agent import messages as m
 from advisor.agent.peer_errors import PeerGone
 from advisor.agent.replies import Replies
 from advisor.api.transport import Sample, SendOrder, Trouble, Versions
+from advisor.domain.bounded import SHORTEST_S
 from advisor.domain.measurement import (
     EndLoad,
     Failure,
@@ -35,6 +36,8 @@ _CONNECT_S: Final = 5.0
 _ROUND_TRIPS_A_STREAM: Final = 2
 # When one end fails first, the other may know the reason: wait for its report.
 _EXPLAIN_S: Final = 0.5
+# A receiver that was silent for longer would have been taken for lost.
+_LATE_S: Final = 60.0
 _CONSEQUENCES: Final = {FailureKind.RESET, FailureKind.PEER_GONE}
 """What one end sees when the other has failed."""
 
@@ -148,7 +151,8 @@ class Course:
         self.steady: SteadyPart | None = None
 
     def add_received(self, sample: Sample) -> None:
-        """The receiver's running totals."""
+        """The receiver's running totals. Raises _Failed for times that are none of a probe's."""
+        self._require_advancing(sample)
         self.received.append(sample)
         self.received_at_s.append(self._clock())
         if len(self.received) < 2:
@@ -162,6 +166,16 @@ class Course:
             self.steady, self.intervals, self._length, self._least_bps, self._reports
         ):
             self.meeting.settle(self._number)
+
+    def _require_advancing(self, sample: Sample) -> None:
+        """Raises _Failed unless the receiver's clock advances as clocks do while a probe runs."""
+        if not self.received:
+            return
+        passed_s = sample.t_s - self.received[-1].t_s
+        lasts_s = sample.t_s - self.received[0].t_s
+        is_possible = passed_s == 0 or passed_s >= SHORTEST_S
+        if not is_possible or lasts_s > self._length.ceiling_s + _LATE_S:
+            raise _Failed(FailureKind.CRASHED, "the receiver's reports have impossible times")
 
     def add_sent(self, sample: Sample) -> None:
         """The sender's running totals."""

@@ -4,8 +4,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from advisor.domain.bounded import Whole
 from advisor.domain.printable import SHOWN
-from advisor.domain.space import SettingValue
 
 PATHS_LIMIT: Final = 400
 """The number of files per request: an answer about that many fits a message."""
@@ -22,7 +22,9 @@ Sentence = Annotated[str, msgspec.Meta(max_length=SENTENCE_LIMIT)]
 Url = Annotated[str, msgspec.Meta(max_length=1024, pattern=SHOWN)]
 Who = Annotated[str, msgspec.Meta(max_length=200, pattern=SHOWN)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-BoundedSetting = Annotated[dict[Name, SettingValue], msgspec.Meta(max_length=16)]
+_Value = Whole | float | Annotated[str, msgspec.Meta(max_length=64)]
+BoundedSetting = Annotated[dict[Name, _Value], msgspec.Meta(max_length=16)]
+"""A setting to use: which floats are none is for the plugin to say, in a sentence."""
 SEVERAL = msgspec.Meta(min_length=1, max_length=PATHS_LIMIT)
 Paths = Annotated[list[FilePath], SEVERAL]
 HexHash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]

@@ -31,7 +31,7 @@ from advisor.agent.message_base import (
 from advisor.agent.target_messages import Delivery, TargetReply
 from advisor.api.tool import Piece, TransferOrder
 from advisor.api.transport import Port, Token
-from advisor.domain.bounded import ByteCount, Whole
+from advisor.domain.bounded import ByteCount, Clock, Span, Whole
 from advisor.domain.connection import INTERFACES_LIMIT, HostInterface
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, StripeCount
 from advisor.domain.measurement import FailureKind
@@ -300,17 +300,17 @@ class ProbeReady(AgentMessage, frozen=True, kw_only=True, tag="probe_ready"):
 class ProbeSample(AgentMessage, frozen=True, kw_only=True, tag="probe_sample"):
     """The receiving end's running totals; fields as in advisor.api.transport.Sample."""
 
-    t_s: float
+    t_s: Clock
     total_bytes: ByteCount
-    cpu_s: float
-    busy_s: float
-    host_s: float
-    rtt_s: float | None = None
+    cpu_s: Clock
+    busy_s: Clock
+    host_s: Clock
+    rtt_s: Span | None = None
     arrived_bytes: ByteCount | None = None
     granted: Annotated[dict[Name, Whole], msgspec.Meta(max_length=16)] = msgspec.field(
         default_factory=dict
     )
-    thread_cpu_s: float | None = None
+    thread_cpu_s: Clock | None = None
 
 
 class ProbeEnded(AgentMessage, frozen=True, kw_only=True, tag="probe_ended"):
@@ -365,7 +365,7 @@ class SizesFound(AgentMessage, frozen=True, kw_only=True, tag="sizes_found"):
 class FilesSynced(AgentMessage, frozen=True, kw_only=True, tag="files_synced"):
     """The files are on the disk. `elapsed_s`: how long that took."""
 
-    elapsed_s: Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+    elapsed_s: Span
 
 
 class ChecksumsFound(AgentMessage, frozen=True, kw_only=True, tag="checksums_found"):

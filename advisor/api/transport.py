@@ -9,6 +9,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import msgspec
 
 from advisor.domain.availability import Availability
+from advisor.domain.bounded import ByteCount, Clock, Span, Whole
 from advisor.domain.measurement import FailureKind
 from advisor.domain.path import PathFacts
 from advisor.domain.sending import SendingState
@@ -84,17 +85,17 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag=
     `sending`: of a sender over TCP, the state of its streams.
     """
 
-    t_s: float
-    total_bytes: int
-    cpu_s: float
-    busy_s: float
-    host_s: float
-    retransmits: int | None = None
-    rtt_s: float | None = None
-    arrived_bytes: int | None = None
-    granted: dict[str, int] = {}
+    t_s: Clock
+    total_bytes: ByteCount
+    cpu_s: Clock
+    busy_s: Clock
+    host_s: Clock
+    retransmits: Whole | None = None
+    rtt_s: Span | None = None
+    arrived_bytes: ByteCount | None = None
+    granted: dict[str, Whole] = {}
     sending: SendingState | None = None
-    thread_cpu_s: float | None = None
+    thread_cpu_s: Clock | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="report", tag="ready"):

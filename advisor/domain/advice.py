@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from advisor.domain.bounded import Whole
+from advisor.domain.bounded import Figure, Whole
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
@@ -45,8 +45,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 class Estimate(msgspec.Struct, frozen=True):
     """A value with its 90 % interval, in the unit of the field that holds it."""
 
-    value: float
-    interval: tuple[float, float]
+    value: Figure
+    interval: tuple[Figure, Figure]
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     side: Side | None
     remedy: str
-    ceiling_bps: float | None = None
+    ceiling_bps: Figure | None = None
 
     def __post_init__(self) -> None:
         escape_fields(self, ("what", "remedy"))
@@ -74,9 +74,9 @@ class Subsystem(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     what: str
-    throughput_bps: float
+    throughput_bps: Figure
     setting: Setting
-    by_flows: dict[Whole, float] = {}
+    by_flows: dict[Whole, Figure] = {}
 
 
 class Composition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,8 +88,8 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """
 
     subsystems: list[Subsystem]
-    predicted_bps: float
-    joint_bps: float
+    predicted_bps: Figure
+    joint_bps: Figure
     absent: dict[str, str] = {}
 
     @property
@@ -189,7 +189,7 @@ class ToolCeiling(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     tool: str
-    ceiling_bps: float
+    ceiling_bps: Figure
     network: Estimate
 
 
@@ -211,9 +211,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     pair: Pair
     subject: str = msgspec.field(name="transport")
     setting: Setting
-    expected_bps: float
-    interval_bps: tuple[float, float]
-    default_bps: float | None
+    expected_bps: Figure
+    interval_bps: tuple[Figure, Figure]
+    default_bps: Figure | None
     gain: Estimate | None
     limits: list[Limit]
     reasons: list[str]
@@ -256,9 +256,9 @@ class PriorAdvice(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     subject: str = msgspec.field(name="transport")
     setting: Setting
-    advised_s: float
-    expected_bps: float
-    interval_bps: tuple[float, float]
+    advised_s: Figure
+    expected_bps: Figure
+    interval_bps: tuple[Figure, Figure]
 
 
 class Fulfilment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -270,9 +270,9 @@ class Fulfilment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     session: str
     subject: str = msgspec.field(name="transport", default="")
-    advised_s: float
-    interval_bps: tuple[float, float]
-    rate_bps: float
+    advised_s: Figure
+    interval_bps: tuple[Figure, Figure]
+    rate_bps: Figure
 
     @property
     def came_true(self) -> CameTrue:

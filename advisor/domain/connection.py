@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from advisor.domain.bounded import Whole
+from advisor.domain.bounded import LinkRate, Span, Whole
 from advisor.domain.path import PathFacts
 from advisor.domain.printable import InterfaceName, ShownText
 
@@ -27,7 +27,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     destination_host: ShownText = ""
     source_interface: InterfaceName | None = None
     destination_interface: InterfaceName | None = None
-    link_bps: float | None = None
+    link_bps: LinkRate | None = None
 
     @classmethod
     def of(cls, path: PathFacts) -> "Connection":
@@ -90,7 +90,7 @@ class HostInterface(msgspec.Struct, frozen=True, kw_only=True):
 
     name: InterfaceName
     mtu_bytes: Annotated[int, msgspec.Meta(ge=0, le=2**31)]
-    link_bps: Annotated[float, msgspec.Meta(gt=0)] | None
+    link_bps: LinkRate | None
     addresses: Annotated[list[IpAddress], msgspec.Meta(max_length=ADDRESSES_LIMIT)]
 
 
@@ -103,7 +103,7 @@ class UsableConnection(msgspec.Struct, frozen=True, kw_only=True):
 
     connection: Connection
     mtu_bytes: Whole
-    rtt_s: float
+    rtt_s: Span
     caution: ShownText = ""
 
 

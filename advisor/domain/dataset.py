@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from advisor.domain.bounded import Figure
+
 SizeBin: TypeAlias = tuple[int, int, int]
 """Files of similar size: the exponent e, the number with 2^e ≤ size < 2^(e+1) bytes, and their
 total bytes. Empty files have the exponent -1."""
@@ -37,10 +39,10 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     the squared sizes. `is_cut`: the transfer was stopped, so no worker ran out of files.
     """
 
-    files: float
-    total_bytes: float
-    largest_bytes: float
-    square_bytes: float
+    files: Figure
+    total_bytes: Figure
+    largest_bytes: Figure
+    square_bytes: Figure
     is_cut: bool = False
 
     @classmethod

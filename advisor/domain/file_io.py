@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from advisor.domain.bounded import MOST, ByteCount, Figure, Lasted
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.printable import SHOWN
 from advisor.domain.space import Setting
@@ -16,7 +17,6 @@ IoDirection = Literal["read", "write"]
 
 _Text = Annotated[str, msgspec.Meta(max_length=4096)]
 StripeCount = Annotated[int, msgspec.Meta(ge=0, le=2000)]
-_Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 IO_MODE: Final = "direct"
 """The name in settings: 1 bypasses the page cache, 0 leaves reading and writing to the kernel."""
@@ -49,7 +49,7 @@ class Stripes(msgspec.Struct, frozen=True, kw_only=True):
     """How Lustre stripes new files of a folder. `count` -1: over all targets."""
 
     count: Annotated[int, msgspec.Meta(ge=-1, le=2000)]
-    size_bytes: _Bytes
+    size_bytes: ByteCount
 
 
 class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +64,8 @@ class Filesystem(msgspec.Struct, frozen=True, kw_only=True):
     kind: Annotated[str, msgspec.Meta(max_length=64, pattern=SHOWN)]
     device: _Text
     mount_point: _Text
-    total_bytes: _Bytes
-    free_bytes: _Bytes
+    total_bytes: ByteCount
+    free_bytes: ByteCount
     writable: bool
     stripes: Stripes | None = None
 
@@ -104,9 +104,9 @@ class FileIoResult(msgspec.Struct, frozen=True, kw_only=True):
     For buffered writes `elapsed_s` includes the time until the data reached the disk.
     """
 
-    moved_bytes: _Bytes
-    elapsed_s: float
-    cpu_cores: float
+    moved_bytes: Annotated[int, msgspec.Meta(ge=1, le=MOST)]
+    elapsed_s: Lasted
+    cpu_cores: Figure
     program: Annotated[str, msgspec.Meta(max_length=64, pattern=SHOWN)]
 
     @property

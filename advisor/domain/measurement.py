@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from advisor.domain.bounded import Whole
+from advisor.domain.bounded import SHORTEST_S, Figure, Moment, Span, Whole
 from advisor.domain.dataset import Work
 from advisor.domain.printable import escape_fields
 from advisor.domain.sending import LossesSeen
@@ -14,15 +14,15 @@ from advisor.domain.sending import LossesSeen
 class Interval(msgspec.Struct, frozen=True, array_like=True):
     """What the receiver got between two moments of a probe, in seconds since the first byte."""
 
-    start_s: float
-    end_s: float
+    start_s: Moment
+    end_s: Moment
     received_bytes: Whole
 
     @property
     def throughput_bps(self) -> float:
-        """Mean over the interval, in bit/s; 0 for an interval of no length."""
+        """Mean over the interval, in bit/s; 0 for one that is too short to have a rate."""
         length_s = self.end_s - self.start_s
-        return self.received_bytes * 8 / length_s if length_s > 0 else 0.0
+        return self.received_bytes * 8 / length_s if length_s >= SHORTEST_S else 0.0
 
 
 class EndLoad(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,10 +34,10 @@ class EndLoad(msgspec.Struct, frozen=True, kw_only=True):
     a thread that filled its core. Unset where that is not known, as in older versions.
     """
 
-    process_cores: float
-    host_share: float
+    process_cores: Figure
+    host_share: Figure
     # Unset, it is not written: records of versions without it are written as they were.
-    thread_cores: float | msgspec.UnsetType = msgspec.UNSET
+    thread_cores: Figure | msgspec.UnsetType = msgspec.UNSET
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", tag="measured"):
@@ -56,19 +56,19 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome"
     moved in `elapsed_s`. `losses`: what streams of TCP show of the path's losses.
     """
 
-    throughput_bps: float
-    stderr_bps: float
+    throughput_bps: Figure
+    stderr_bps: Figure
     intervals: list[Interval]
     steady_from: Whole
     settled: bool
-    elapsed_s: float
+    elapsed_s: Span
     retransmits: Whole | None = None
-    rtt_s: float | None = None
+    rtt_s: Span | None = None
     sender: EndLoad | None = None
     receiver: EndLoad | None = None
     granted: dict[str, Whole] = {}
     versions: dict[str, str] = {}
-    overhead_s: float | None = None
+    overhead_s: Figure | None = None
     # Unset, they are not written: records of versions without them are written as they were.
     predicted: bool | msgspec.UnsetType = msgspec.UNSET
     work: Work | msgspec.UnsetType = msgspec.UNSET
@@ -96,7 +96,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", ta
 
     kind: FailureKind
     message: str
-    elapsed_s: float
+    elapsed_s: Span
 
     def __post_init__(self) -> None:
         escape_fields(self, ("message",))

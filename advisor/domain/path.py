@@ -4,10 +4,8 @@ from typing import Annotated, Final
 
 import msgspec
 
-from advisor.domain.bounded import Whole
+from advisor.domain.bounded import Count, Figure, LinkRate, Span, UnixTime, Whole
 from advisor.domain.printable import HostName, InterfaceName, ShownText, SystemName
-
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -24,20 +22,20 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     hostname: HostName
     kernel: SystemName
-    cores: _Count
-    load_1min: float
-    memory_bytes: _Count
-    receive_max_bytes: _Count | None
-    send_max_bytes: _Count | None
-    tcp_rmem_bytes: tuple[_Count, _Count, _Count] | None
-    tcp_wmem_bytes: tuple[_Count, _Count, _Count] | None
+    cores: Count
+    load_1min: Figure
+    memory_bytes: Count
+    receive_max_bytes: Count | None
+    send_max_bytes: Count | None
+    tcp_rmem_bytes: tuple[Count, Count, Count] | None
+    tcp_wmem_bytes: tuple[Count, Count, Count] | None
     congestion: SystemName | None
     congestion_available: Annotated[list[SystemName], msgspec.Meta(max_length=64)]
     qdisc: SystemName | None
     interface: InterfaceName | None
-    link_bps: float | None
-    mtu_bytes: _Count | None
-    clock_s: float
+    link_bps: LinkRate | None
+    mtu_bytes: Count | None
+    clock_s: UnixTime
     versions: Annotated[dict[ShownText, ShownText], msgspec.Meta(max_length=64)]
     filters_tcp: bool | None = None
     tools: Annotated[list[SystemName], msgspec.Meta(max_length=64)] | None = None
@@ -85,14 +83,14 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     source_address: ShownText
     destination_address: ShownText
-    rtt_s: float
+    rtt_s: Span
     rtt_method: ShownText
     mtu_bytes: Whole
     mtu_method: ShownText
-    bandwidth_bps: float | None
+    bandwidth_bps: Figure | None
     source: HostFacts
     destination: HostFacts
-    clock_offset_s: float | None = None
+    clock_offset_s: Figure | None = None
     receivable: list[ShownText] | None = None
     # Unset, it is not written: records of versions without it are written as they were.
     chose_source: bool | msgspec.UnsetType = msgspec.UNSET

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Advice
-from advisor.domain.bounded import ByteCount, Whole
+from advisor.domain.bounded import ByteCount, Figure, Lasted, Span, UnixTime, Whole
 from advisor.domain.connection import Connection
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import Purpose
@@ -27,7 +27,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record
 
     session: str
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     request: dict[str, Any]
     path: PathFacts
 
@@ -49,7 +49,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     subject: str
     setting: Setting
     result: Outcome
-    recorded_s: float
+    recorded_s: UnixTime
     session: str = ""
     stage: str = ""
     purpose: Purpose = "search"
@@ -57,12 +57,12 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     method: str = ""
     seed: Whole | None = None
     method_state: dict[str, Any] | None = None
-    recommended: tuple[Setting, float] | None = None
-    rtt_s: float | None = None
+    recommended: tuple[Setting, Figure] | None = None
+    rtt_s: Span | None = None
     mtu_bytes: Whole | None = None
-    bandwidth_bps: float | None = None
+    bandwidth_bps: Figure | None = None
     origin: str = "advisor"
-    file_bytes: float | None = None
+    file_bytes: Figure | None = None
     files: Whole | None = None
     buffer_bytes: Whole | None = None
     # Unset, it is not written: records of versions without it are written as they were.
@@ -73,7 +73,7 @@ class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     """The advice that ended a session. A complete one closes the session."""
 
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     advice: Advice
 
 
@@ -82,7 +82,7 @@ class ClosingRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record
 
     session: str
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     outcome: Literal["nothing usable"]
     message: str
 
@@ -98,9 +98,9 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     """
 
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     session: str
-    probe_s: float | None = None
+    probe_s: UnixTime | None = None
     kind: Literal["note", "outlier", "deleted"]
     text: str = ""
     on: bool = True
@@ -118,10 +118,10 @@ class TransferRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="recor
     """
 
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     session: str
     total_bytes: ByteCount
-    elapsed_s: float
+    elapsed_s: Lasted
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -150,7 +150,7 @@ class ShareRecord(
     """
 
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     session: str
     served: Served
     parallelism: Whole
@@ -178,7 +178,7 @@ class ProfileRecord(
 
     session: str
     pair: Pair
-    recorded_s: float
+    recorded_s: UnixTime
     name: ShownText
     path: PathFacts | None = None
     grids: list[Grid] = []

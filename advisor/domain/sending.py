@@ -4,7 +4,8 @@ from typing import Annotated
 
 import msgspec
 
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+from advisor.domain.bounded import Count, Figure
+
 _Some = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
@@ -21,14 +22,14 @@ class SendingState(msgspec.Struct, frozen=True, kw_only=True):
 
     congestion: str
     streams: _Some
-    window_bytes: _Count
-    starting: _Count
-    cuts: _Count
-    sent_segments: _Count
-    segment_bytes: _Count
-    busy_s: float = 0.0
-    receiver_limited_s: float = 0.0
-    buffer_limited_s: float = 0.0
+    window_bytes: Count
+    starting: Count
+    cuts: Count
+    sent_segments: Count
+    segment_bytes: Count
+    busy_s: Figure = 0.0
+    receiver_limited_s: Figure = 0.0
+    buffer_limited_s: Figure = 0.0
 
 
 class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,13 +48,13 @@ class LossesSeen(msgspec.Struct, frozen=True, kw_only=True):
     congestion: str
     streams: _Some
     segment_bytes: _Some
-    cuts: _Count
-    segments: _Count
-    all_cuts: _Count
-    later_cuts: _Count
-    full_cuts: _Count = 0
-    full_segments: _Count = 0
-    full_window_bytes: _Count = 0
+    cuts: Count
+    segments: Count
+    all_cuts: Count
+    later_cuts: Count
+    full_cuts: Count = 0
+    full_segments: Count = 0
+    full_window_bytes: Count = 0
     window_limited: bool = False
     queue_free: bool = False
 

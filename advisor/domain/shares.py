@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from advisor.domain.advice import Command
-from advisor.domain.bounded import Whole
+from advisor.domain.bounded import Figure, UnixTime, Whole
 from advisor.domain.printable import ShownText
 from advisor.domain.quantities import format_rate
 
@@ -30,10 +30,10 @@ class Served(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     concurrency: Whole
     source_concurrency: Whole
-    throughput_bps: float
+    throughput_bps: Figure
     parallelism: Whole = 0
     source_streams: Whole = 0
-    when_s: float = 0.0
+    when_s: UnixTime = 0.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.concurrency <= self.source_concurrency:

@@ -7,10 +7,10 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from advisor.domain.bounded import Real, Whole
+from advisor.domain.bounded import Size, Whole
 from advisor.domain.quantities import format_bytes
 
-SettingValue: TypeAlias = Whole | Real | Annotated[str, msgspec.Meta(max_length=64)]
+SettingValue: TypeAlias = Whole | Size | Annotated[str, msgspec.Meta(max_length=64)]
 Setting: TypeAlias = dict[str, SettingValue]
 """One point of a space, by parameter name, including what the transport holds fixed.
 

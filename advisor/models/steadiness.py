@@ -25,6 +25,7 @@ from typing import Final
 
 import msgspec
 
+from advisor.domain.bounded import SHORTEST_S
 from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.sending import LossesSeen, SenderReport
 from advisor.models.loss_response import LongRun, is_growing, is_sustained, long_run, losses_seen
@@ -115,9 +116,9 @@ class SteadyPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def mean_rate_bps(part: Sequence[Interval]) -> float:
-    """The mean rate over these intervals in bit/s; 0 if they last no time."""
+    """The mean rate over these intervals in bit/s; 0 if they are too short to have one."""
     length_s = sum(i.end_s - i.start_s for i in part)
-    return sum(i.received_bytes for i in part) * 8 / length_s if length_s > 0 else 0.0
+    return sum(i.received_bytes for i in part) * 8 / length_s if length_s >= SHORTEST_S else 0.0
 
 
 def start_up_length(rates: Sequence[float]) -> int:
@@ -260,7 +261,7 @@ def steady_part(
     highest_bps = _highest(rates)
     losses = _losses(blocks, reports, length.rtt_s, part[0].start_s, highest_bps)
     allowed = _allowed(losses, reports, length.rtt_s, max(rates), highest_bps, mean_bps)
-    if allowed is not None and mean_bps > 0:
+    if allowed is not None and allowed.rate_bps > 0 and mean_bps > 0:
         bps, error = combined(mean_bps, error, allowed)
     elif is_growing(reports, length.rtt_s):
         error = max(error, _UNKNOWN)
@@ -290,14 +291,16 @@ def is_behind(
     different: beside other traffic it leaves start-up with losses and a small share, and grows.
     `reports`: the sender's so far.
     """
-    if len(intervals) - steady.first < _FEWEST_BEHIND or steady.throughput_bps <= 0:
+    few = len(intervals) - steady.first < _FEWEST_BEHIND
+    if few or steady.throughput_bps <= 0 or least_bps <= 0:
         return False
     counted_s = intervals[-1].end_s - intervals[steady.first].start_s
     floor_s = _after_a_cycle_s(length) if _is_bbr_with_losses(reports) else length.floor_s
     if counted_s < _ON_TIME * length.steady_s or intervals[-1].end_s < floor_s:
         return False
     error = steady.stderr_bps / steady.throughput_bps
-    return steady.throughput_bps * math.exp(_CERTAINLY * error) < least_bps
+    # In logarithms: the error has no bound, and an exponential soon is no number.
+    return _CERTAINLY * error < math.log(least_bps / steady.throughput_bps)
 
 
 def _first(blocks: Sequence[_Block]) -> int:

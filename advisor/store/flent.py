@@ -21,6 +21,8 @@ from advisor.domain.space import setting_words
 _VERSION: Final = 4
 _TEST: Final = "tcp_nup"
 _MEGABIT: Final = 1e6
+# Transfers may last for weeks: then the step is longer than their intervals.
+_MOST_VALUES: Final = 1_000_000
 
 
 class NoProbes(ProblemError, ValueError):
@@ -42,8 +44,10 @@ def flent_data(probes: Iterable[ProbeRecord], title: str) -> bytes:
     if not measured:
         raise NoProbes("no probe succeeded: there is nothing to show in flent")
     intervals = [interval for _, result in measured for interval in result.intervals]
-    step_s = statistics.median(i.end_s - i.start_s for i in intervals) or 1.0
-    count = math.ceil(max(i.end_s for i in intervals) / step_s)
+    longest_s = max(i.end_s for i in intervals)
+    usual_s = statistics.median(i.end_s - i.start_s for i in intervals) or 1.0
+    step_s = max(usual_s, longest_s * len(measured) / _MOST_VALUES)
+    count = math.ceil(longest_s / step_s)
     x_values = [n * step_s for n in range(count)]
     names = [f"{p.subject.upper()} upload::{n}" for n, (p, _) in enumerate(measured, 1)]
     document = {

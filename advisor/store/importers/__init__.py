@@ -19,7 +19,7 @@ from advisor.store.importers import (
 from advisor.store.importers.entries import BadEntry, RefusedError
 from advisor.store.importers.opening import HEAD_BYTES, UNREADABLE, OpenFile, opened
 from advisor.store.importers.server_logs import ServerLog, Taken
-from advisor.store.importers.usable import require_usable
+from advisor.store.importers.usable import require_in_range, require_usable
 from advisor.store.transfer_tables import is_header
 
 __all__ = ["BadEntry", "read_file", "read_files"]
@@ -135,6 +135,7 @@ def _usable(entry: Entry) -> Entry:
     """What another program recorded, if an advisor could have."""
     if not isinstance(entry, BadEntry):
         try:
+            require_in_range(entry)
             require_usable(entry)
         except RefusedError as refused:
             return BadEntry("", str(refused))

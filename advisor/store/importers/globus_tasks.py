@@ -13,10 +13,11 @@ have names of their own: --pair names the hosts.
 import datetime
 import re
 from collections.abc import Iterator
-from typing import Annotated, Final, TypeAlias
+from typing import Final
 
 import msgspec
 
+from advisor.domain.bounded import Count
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
 from advisor.hosts.decoding import BadData, require_shallow
@@ -36,8 +37,6 @@ _LONGEST_S: Final = 366 * 24 * 3600.0
 _LATEST_S: Final = 2.0**34
 _LIKE: Final = re.compile(r'"DATA(_TYPE)?"\s*:')
 
-_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
-
 
 class _Task(msgspec.Struct):
     task_id: str
@@ -45,8 +44,8 @@ class _Task(msgspec.Struct):
     request_time: datetime.datetime
     completion_time: datetime.datetime | None = None
     type: str = "TRANSFER"
-    bytes_transferred: _Count = 0
-    files_transferred: _Count | None = None
+    bytes_transferred: Count = 0
+    files_transferred: Count | None = None
     source_endpoint_display_name: str | None = None
     source_endpoint_id: str | None = None
     destination_endpoint_display_name: str | None = None

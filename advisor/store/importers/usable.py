@@ -1,11 +1,12 @@
 """What a record must be to be taken from somebody else: no more than an advisor records."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from advisor.domain.bounded import MOST
-from advisor.domain.measurement import Measurement
+from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.printable import is_printable
 from advisor.domain.records import ProbeRecord, Record
 from advisor.store.importers.entries import RefusedError
@@ -28,10 +29,28 @@ def require_usable(record: Record, text: str = "\\") -> None:
         raise RefusedError(f"its time {record.recorded_s} is out of range")
     if isinstance(record, ProbeRecord) and isinstance(record.result, Measurement):
         result = record.result
-        if not 0 <= result.throughput_bps <= _FASTEST_BPS or result.stderr_bps < 0:
+        rates_bps = (result.throughput_bps, result.stderr_bps)
+        if not all(0 <= rate_bps <= _FASTEST_BPS for rate_bps in rates_bps):
             raise RefusedError(f"its throughput {result.throughput_bps} is out of range")
         if len(result.intervals) > _MOST_INTERVALS:
             raise RefusedError(f"it has more than {_MOST_INTERVALS} intervals")
+        if not _are_in_order(result.intervals):
+            raise RefusedError("its intervals are not in order")
+
+
+def require_in_range(record: Record) -> None:
+    """Raises RefusedError for numbers that could not be read back. For what was not decoded."""
+    try:
+        msgspec.convert(msgspec.to_builtins(record), type(record))
+    except msgspec.ValidationError as error:
+        raise RefusedError(f"its numbers are out of range: {error}") from None
+
+
+def _are_in_order(intervals: Sequence[Interval]) -> bool:
+    """Whether each begins no earlier than the one before, and none before the first byte."""
+    starts_s = [one.start_s for one in intervals]
+    each_has_a_length = all(0 <= one.start_s <= one.end_s for one in intervals)
+    return each_has_a_length and starts_s == sorted(starts_s)
 
 
 def _has_long_number(text: str) -> bool:
