@@ -1,22 +1,28 @@
-"""Small C sources shipped with the program, compiled on first use and cached."""
+"""Small C sources shipped with the program, compiled on first use and cached.
+
+The cache is a private folder: what is in it is run with all rights of this account.
+"""
 
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 from typing import Final
 
 import platformdirs
 
+from advisor.hosts.private_folders import NotPrivate, private_folder
+
 _TIMEOUT_S: Final = 30.0
 
 
 def shared_library(source: Path) -> Path | None:
-    """The library compiled from a C file; None without a compiler, or if it fails.
+    """The library compiled from a C file; None without a compiler or a cache, or if it fails.
 
-    It is cached under the hash of its source. Not for use inside a running event loop: the first
-    call waits some tenths of a second for the compiler.
+    It is cached under the hash of its source, where nobody else can change it. Not for use inside a
+    running event loop: the first call waits some tenths of a second for the compiler.
     """
     return _compiled(source, ".so", ["-shared", "-fPIC"])
 
@@ -29,16 +35,28 @@ def program(source: Path) -> Path | None:
 def _compiled(source: Path, suffix: str, options: list[str]) -> Path | None:
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     name = f"{source.stem}-{os.uname().machine}-{digest}{suffix}"
-    kept = platformdirs.user_cache_path("advisor") / name
-    if kept.is_file():
-        return kept
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return None
     try:
-        return _compile([compiler, "-O2", *options], source, kept)
-    except (OSError, TimeoutError):
-        return None  # An unwritable cache must not keep the advisor from running.
+        kept = private_folder(_folder()) / name
+        if _is_ours(kept):
+            return kept
+        compiler = shutil.which("cc")
+        return _compile([compiler, "-O2", *options], source, kept) if compiler else None
+    except (OSError, TimeoutError, NotPrivate):
+        return None  # An unwritable or shared cache must not keep the advisor from running.
+
+
+def _folder() -> Path:
+    return Path(os.path.realpath(platformdirs.user_cache_path("advisor"))) / "compiled"
+
+
+def _is_ours(kept: Path) -> bool:
+    """Whether it is a file that this account alone has written."""
+    try:
+        status = kept.lstat()
+    except FileNotFoundError:
+        return False
+    is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+    return is_own and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
@@ -47,7 +65,6 @@ def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
 
     from advisor.hosts.processes import output_of
 
-    kept.parent.mkdir(parents=True, exist_ok=True)
     # Compile elsewhere and move: several processes may do this at once, and none may load a partial
     # file.
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
@@ -56,5 +73,6 @@ def _compile(command: list[str], source: Path, kept: Path) -> Path | None:
         status, _ = asyncio.run(output_of(line, _TIMEOUT_S))
         if status:
             return None
+        fresh.chmod(stat.S_IRWXU)  # Compilers leave it to the umask.
         fresh.replace(kept)
     return kept

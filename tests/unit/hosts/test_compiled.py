@@ -9,7 +9,7 @@ from advisor.hosts.compiled import shared_library
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "advisor"
+    return tmp_path / "cache" / "advisor" / "compiled"
 
 
 def source(tmp_path: Path, text: str) -> Path:
