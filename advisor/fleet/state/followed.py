@@ -36,6 +36,8 @@ class FollowedPairs:
             if not self._newest_s - _OPEN_S <= now_s < self._all_read_s + _ALL_AGAIN_S:
                 self._pairs, self._newest_s, self._all_read_s = {}, 0.0, now_s
             self._read_since(connection, self._newest_s - _OPEN_S)
+            # Rows from before the clock was set back are read each time, and hide none.
+            self._newest_s = min(self._newest_s, now_s)
             return list(self._pairs.values())
 
     def _read_since(self, connection: "DatabaseConnection", since_s: float) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from advisor.fleet.plan.fleet import Fleet
+from advisor.fleet.plan.fleet import DAY_S, Fleet
 from advisor.fleet.plan.planner import Planner
 from advisor.fleet.plan.turns import Known, KnownPair, KnownTraffic
 from advisor.fleet.state.reading import FleetState
@@ -18,11 +18,20 @@ if TYPE_CHECKING:
 _SEED: Final = 1
 """Planning is repeated, by all alike: it must not draw other times of pairs each time."""
 
+_AHEAD_S: Final = 60.0
+"""What is dated further ahead was written before the clock was set back; up to that, while the rest
+was read."""
+
+_MOST_BUSY_S: Final = 3600.0
+"""For how long a host can be said to be busy at most: fleet_end in migrations/."""
+
 
 def planner_of(state: FleetState) -> Planner:
     """The planner that knows what the database knows."""
     rng = np.random.default_rng(_SEED)
-    return Planner(state.applied.fleet, state.applied.start_s, rng, known(state))
+    # One that a clock had ahead of its time is no reason to wait until then.
+    start_s = min(state.applied.start_s, state.now_s)
+    return Planner(state.applied.fleet, start_s, rng, known(state))
 
 
 def known(state: FleetState) -> Known:
@@ -30,7 +39,7 @@ def known(state: FleetState) -> Known:
 
     Attempts that run are held and booked with the most that they may move. Hosts that are paused,
     or that users use, are held; a transfer has a place of each resource that it uses. Names that
-    the configuration does not have are left out.
+    the configuration does not have are left out. What is dated ahead counts as old.
     """
     fleet = state.applied.fleet
     hosts = _numbers(host.name for host in fleet.hosts)
@@ -44,7 +53,10 @@ def known(state: FleetState) -> Known:
         if one.source not in hosts or one.destination not in hosts:
             continue
         ends = hosts[one.source], hosts[one.destination]
-        ended_s = state.now_s if one.ended_s is None else min(one.ended_s, state.now_s)
+        ended_s = state.now_s
+        if one.ended_s is not None:
+            # Rather counted for a day too long than not at all.
+            ended_s = _past_s(one.ended_s, state.now_s, DAY_S)
         traffic.append(
             KnownTraffic(
                 source=ends[0], destination=ends[1], ended_s=ended_s, moved_bytes=one.counted_bytes
@@ -63,11 +75,16 @@ def known(state: FleetState) -> Known:
         held=held,
         resources=resources,
         down={
-            hosts[name]: (one.failures, one.failed_s or 0.0)
+            hosts[name]: (one.failures, _past_s(one.failed_s, state.now_s))
             for name, one in state.hosts.items()
             if one.failures and name in hosts
         },
     )
+
+
+def _past_s(at_s: float | None, now_s: float, ahead_s: float = _AHEAD_S) -> float:
+    """When that was; 0 for never, and for a time that is further ahead than that."""
+    return 0.0 if at_s is None or at_s > now_s + ahead_s else min(at_s, now_s)
 
 
 def _used_resources(fleet: Fleet, hosts: dict[str, int], transfer: "Moving") -> set[int]:
@@ -87,11 +104,11 @@ def _pairs(state: FleetState, hosts: dict[str, int], tasks: dict[str, int]) -> I
             task=tasks[one.task],
             source=hosts[one.source],
             destination=hosts[one.destination],
-            last_s=None if one.last_s is None else min(one.last_s, state.now_s),
+            last_s=None if one.last_s is None else _past_s(one.last_s, state.now_s),
             failures=one.failures,
-            failed_s=min(one.failed_s or 0.0, state.now_s),
+            failed_s=_past_s(one.failed_s, state.now_s),
             gave_way=one.gave_way,
-            gave_way_s=min(one.gave_way_s or 0.0, state.now_s),
+            gave_way_s=_past_s(one.gave_way_s, state.now_s),
             rate_bps=one.rate_bps,
             rtt_s=one.rtt_s,
             news=one.news,
@@ -111,7 +128,7 @@ def busy_hosts(state: FleetState) -> dict[str, float]:
     measured = {
         one.host: one.busy_until_s
         for one in state.hosts.values()
-        if one.busy_until_s and one.busy_until_s > state.now_s
+        if one.busy_until_s and 0 < one.busy_until_s - state.now_s <= _MOST_BUSY_S
     }
     return measured | {host: one.until_s for one in state.moving for host in one.hosts}
 

@@ -132,8 +132,9 @@ def workers(connection: "DatabaseConnection", now_s: float) -> list[rows.Worker]
         connection,
         rows.Worker,
         "fleet_workers",
-        "WHERE ended_s IS NULL AND seen_s > %s ORDER BY id",
-        now_s - WORKER_SILENT_S,
+        "WHERE ended_s IS NULL AND seen_s BETWEEN %s AND %s ORDER BY id",
+        # One that was seen later than now had a clock that was set back since.
+        *(now_s - WORKER_SILENT_S, now_s + WORKER_SILENT_S),
     )
 
 

@@ -55,7 +55,8 @@ class TransferStanding(msgspec.Struct, frozen=True, kw_only=True):
         """In a word or two."""
         if self.ended_s is not None:
             return self.message or "ended"
-        return "interrupted" if self.now_s - self.seen_s > GONE_S else "runs"
+        # One that was seen later than now is gone since the clock was set back.
+        return "interrupted" if abs(self.now_s - self.seen_s) > GONE_S else "runs"
 
 
 class Moving(msgspec.Struct, frozen=True):

@@ -7,8 +7,10 @@ worth nothing when it is lost, and nobody gains by adding or removing some.
 - One job waits at most (a queueing lock). A worker that takes it and finds a pair that is due puts
   the next one in before it measures, which wakes the next free worker, and so on until one finds
   nothing; and again when it has measured, since two hosts are free then.
-- A periodic job of Procrastinate's looks every few seconds, deferred once among all workers,
-  however many there are. So nothing has to know when a pair will be due.
+- Every few seconds one of the workers has somebody look. Each counts the time by a clock that
+  nobody sets, and a number in the database says whether another one was first: a clock that is set
+  back, of a worker's host or of the database, keeps nobody from looking. So nothing has to know
+  when a pair will be due.
 - Jobs whose workers are gone are removed. What these measured is given back by claiming.py.
 
 Retries with their back-off are no job's: they are the planner's, which knows hosts from pairs.
@@ -34,8 +36,7 @@ from advisor.store.postgres.address import Address
 SCHEMA: Final = "advisor_jobs"
 _QUEUE: Final = "fleet"
 _LOOK: Final = "advisor.fleet.look"
-_TICK: Final = "advisor.fleet.tick"
-_EVERY: Final = "* * * * * */5"
+_EVERY_S: Final = 5.0
 _POLL_S: Final = 30.0
 _AGAIN_S: Final = 2.0
 _LONGEST_AGAIN_S: Final = 30.0
@@ -126,17 +127,22 @@ class Queue:
                     install_signal_handlers=False,
                 )
             )
+            ticking = asyncio.create_task(_tick(app))
             stopping = asyncio.create_task(self._stopping.wait())
             try:
                 await _look(app)
-                await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    [working, ticking, stopping], return_when=asyncio.FIRST_COMPLETED
+                )
             finally:
                 stopping.cancel()
+                ticking.cancel()
                 # It lets its jobs end; they do so at once where `stopping` is set.
                 working.cancel()
-                await asyncio.wait([working])
-        if not working.cancelled() and (error := working.exception()):
-            raise error
+                await asyncio.wait([working, ticking])
+        for one in (working, ticking):
+            if not one.cancelled() and (error := one.exception()):
+                raise error
 
     def _app(self) -> procrastinate.App:
         app = procrastinate.App(
@@ -155,12 +161,6 @@ class Queue:
             if await self._turn(lambda: _look(app)):
                 await _look(app)
 
-        @app.periodic(cron=_EVERY)
-        @app.task(name=_TICK, queue=_QUEUE)
-        async def tick(timestamp: int, **_: object) -> None:
-            await _remove_stalled(app)
-            await _look(app)
-
         return app
 
 
@@ -168,6 +168,20 @@ async def _look(app: procrastinate.App) -> None:
     """Have somebody look, unless that is so already."""
     with contextlib.suppress(exceptions.AlreadyEnqueued):
         await app.configure_task(_LOOK, queue=_QUEUE, queueing_lock=_LOOK).defer_async()
+
+
+async def _tick(app: procrastinate.App) -> None:
+    """Forever: see to it that somebody looks every few seconds, as one of all workers."""
+    seen = -1
+    while True:
+        row = await app.connector.execute_query_one_async(
+            "SELECT newest, is_first FROM advisor.fleet_tick(%(seen)s)", seen=seen
+        )
+        seen = row["newest"]
+        if row["is_first"]:
+            await _remove_stalled(app)
+            await _look(app)
+        await asyncio.sleep(_EVERY_S)
 
 
 async def _remove_stalled(app: procrastinate.App) -> None:

@@ -1,6 +1,7 @@
+-- A fleet: pairs that give way, clocks that are set back, and who looks next.
+
 -- A pair that gives way to a user waits before its next attempt, longer each time: else it would be due
 -- first again as soon as its host is looked at, and others of that host would never have their turn.
-
 ALTER TABLE advisor.fleet_pairs
     ADD COLUMN gave_way integer NOT NULL DEFAULT 0, -- in succession, since the last success
     ADD COLUMN gave_way_s double precision;
@@ -70,3 +71,43 @@ BEGIN
     END IF;
     RETURN true;
 END $$;
+
+-- As in 0002; what was seen later than now is silent since the clock was set back, from now on.
+CREATE OR REPLACE FUNCTION advisor.fleet_take_back(silent_s double precision) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    now_s double precision := advisor.fleet_now();
+    one record;
+    found integer := 0;
+BEGIN
+    FOR one IN SELECT id, seen_s FROM advisor.fleet_attempts WHERE ended_s IS NULL
+            AND seen_s NOT BETWEEN now_s - greatest(silent_s, 20) AND now_s + 20 ORDER BY id LOOP
+        -- See advisor/fleet/state/locks.py: a session lock of the worker's connection.
+        IF one.seen_s < now_s - 600
+            OR pg_try_advisory_xact_lock(1718379877, (one.id % 2147483647)::integer) THEN
+            UPDATE advisor.fleet_attempts SET ended_s = now_s,
+                outcome = 'given back', message = 'its worker is gone', moved_bytes = most_bytes
+                WHERE id = one.id;
+            found := found + 1;
+        ELSE
+            UPDATE advisor.fleet_attempts SET seen_s = now_s WHERE id = one.id AND seen_s > now_s;
+        END IF;
+    END LOOP;
+    RETURN found;
+END $$;
+
+-- Who has somebody look whether anything is due: whoever finds that nobody else did so since it asked
+-- last. So no clock decides.
+CREATE TABLE advisor.fleet_ticks (number bigint NOT NULL);
+INSERT INTO advisor.fleet_ticks VALUES (0);
+
+CREATE FUNCTION advisor.fleet_tick(seen bigint, OUT newest bigint, OUT is_first boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE advisor.fleet_ticks SET number = number + 1 WHERE number = seen;
+    is_first := FOUND;
+    SELECT number INTO newest FROM advisor.fleet_ticks;
+END $$;
+
+REVOKE ALL ON FUNCTION advisor.fleet_tick FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION advisor.fleet_tick TO advisor_writer;

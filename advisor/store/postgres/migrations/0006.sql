@@ -17,6 +17,9 @@ BEGIN
         FROM advisor.transfers t
         WHERE t.key = its_key AND (t.ended_s IS NULL OR t.lost_until_s IS NOT NULL);
     wait_s := least(coalesce(wait_s, 0), lease_s);
+    -- Later than that it was before the clock was set back.
+    UPDATE advisor.transfers t SET lost_until_s = now_s + lease_s
+        WHERE t.key = its_key AND t.lost_until_s > now_s + lease_s;
     DELETE FROM advisor.transfer_lots l USING advisor.transfers t
         WHERE t.id = l.transfer_id AND t.account = session_user AND t.ended_s IS NULL
             AND (t.key = its_key OR t.seen_s < now_s - 86400);
@@ -44,4 +47,24 @@ BEGIN
     UPDATE advisor.transfers t SET ended_s = now_s, message = left(its_message, 500),
             lost_until_s = latest_s
         WHERE t.id = transfer;
+END $$;
+
+-- Those of these leases that still hold are renewed; a lease that ran out holds until somebody else
+-- has drawn the lot. How many. No lease lasts longer because the clock was set back.
+CREATE OR REPLACE FUNCTION advisor.transfer_renew(
+    transfer bigint, leases bigint[], lease_s double precision
+) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    now_s double precision := advisor.fleet_now();
+    latest_s double precision := now_s + least(greatest(lease_s, 1), 600);
+    found integer;
+BEGIN
+    PERFORM advisor.transfer_own(transfer);
+    UPDATE advisor.transfer_lots l SET until_s = latest_s
+        WHERE l.transfer_id = transfer AND l.lease = ANY (leases);
+    GET DIAGNOSTICS found = ROW_COUNT;
+    UPDATE advisor.transfer_lots l SET until_s = latest_s
+        WHERE l.transfer_id = transfer AND l.until_s > latest_s;
+    UPDATE advisor.transfers t SET seen_s = now_s WHERE t.id = transfer;
+    RETURN found;
 END $$;
