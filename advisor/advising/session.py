@@ -1,7 +1,7 @@
 """An advice session from its request to its advice."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -22,14 +22,14 @@ from advisor.advising.several import SeveralConnections
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.path import PathFacts
-from advisor.domain.problem import Problem
+from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import ProbeRecord, SessionRecord
 from advisor.domain.space import Space
 from advisor.models.limits import binding_limits
 from advisor.runtime.connect import look_at_path
 from advisor.runtime.control import Control
 from advisor.runtime.events import Publish
-from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
@@ -38,6 +38,12 @@ from advisor.store.history import Store
 __all__ = ["AcceptHistory", "Interrupted", "advise"]
 
 AcceptHistory: TypeAlias = Callable[[list[ev.PastResult]], Awaitable[bool]]
+
+NOTHING_STORED: Final = Problem(
+    kind=ProblemKind.NO_DATA,
+    reason="nothing applicable is stored for this pair",
+    remedy="run without --accept-history to measure",
+)
 
 
 async def advise(
@@ -73,12 +79,14 @@ class _OneConnection(AdviceSession):
         self._accept_history = accept_history
 
     async def _run(self) -> int:
-        if self.request.accept_history and (stored_path := self._stored_path()):
+        if self._measures_nothing and (stored_path := self._stored_path()):
             known, _ = self.past(stored_path)
             if known:
                 return self._advise_from_history(stored_path, known)
         await self.far_end.connect()
         path = await look_at_path(self.far_end.reached, self.request)
+        if self._measures_nothing:
+            return self._advise_without_measuring(path)
         context = self._begin(path)
         self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
         past, notes = self.past(path)
@@ -88,6 +96,20 @@ class _OneConnection(AdviceSession):
         # From here on the order to stop ends the measuring, and the best so far is advised.
         self.ends_itself = True
         return await self._measure(context, past)
+
+    @property
+    def _measures_nothing(self) -> bool:
+        # Who resumes a session, or extends it, wants to measure.
+        return self.request.accept_history and not self.interrupted
+
+    def _advise_without_measuring(self, path: PathFacts) -> int:
+        """Advise what is stored for the path as it is now; without anything, give up."""
+        self.events.emit(ev.PathFound, path=path, limits=binding_limits(path))
+        past, notes = self.past(path)
+        self.events.emit(ev.HistoryFound, results=past, notes=notes)
+        if past:
+            return self._advise_from_history(path, past)
+        return self.give_up(NOTHING_STORED, EXIT_FAILED)
 
     def _stored_path(self) -> PathFacts | None:
         """The path of the last session over the connection that is asked for; None without one."""
@@ -101,8 +123,6 @@ class _OneConnection(AdviceSession):
         return msgspec.structs.replace(paths[-1], bandwidth_bps=reserved_bps)
 
     async def _is_history_enough(self, context: Context, past: list[ev.PastResult]) -> bool:
-        if self.request.accept_history:
-            return True
         began_s = self.clock()
         accepted = await self._accept_history(past)
         context.budget.give_back(self.clock() - began_s)

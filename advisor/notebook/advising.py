@@ -146,7 +146,7 @@ def advise(
     move. `data`, `to`: the files here, and their place at the destination. `profile_tool`: the tool
     to measure from disk to disk, in place of the network alone. `transports`, `congestion`: which
     to compare. `bandwidth_bps`: the rate reserved for you. `rtt_s`: the initial round-trip time.
-    `accept_history`: use stored results of this path if there are any, and measure only otherwise.
+    `accept_history`: use stored results of this path and measure nothing; an error without any.
     `store`: the folder or address of the history. `options`: further options of `advisor advise`
     by their long names, as in `{"gain-ratio": 0.9, "agent-command": "~/advisor"}`.
 

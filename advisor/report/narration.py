@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from advisor.domain import events as ev
 from advisor.domain.printable import printable
@@ -10,6 +10,8 @@ from advisor.domain.quantities import format_duration, format_rate
 from advisor.report.bars import LinesAndBars
 from advisor.report.lines import line_of
 from advisor.traits import subject_name
+
+_ANSWERS: Final = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 class Narration(LinesAndBars):
@@ -65,20 +67,31 @@ class Narration(LinesAndBars):
         super().finish()
 
     async def ask(self, past: list[ev.PastResult]) -> bool:
-        """Whether the user accepts the stored result. Any answer but yes means no."""
-        self._stream.write("Use the stored result and measure nothing? [y/N] ")
-        self._stream.flush()
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[str] = loop.create_future()
+        """Whether the user accepts the stored result: yes or no. Enter alone, as the end of the
+        input, means no; anything else is asked again."""
+        while True:
+            self._stream.write("Use the stored result and measure nothing? [y/N] ")
+            self._stream.flush()
+            answer = (await _line_of_input()).strip().lower()
+            if answer in _ANSWERS:
+                return _ANSWERS[answer]
 
-        def read() -> None:
-            loop.remove_reader(sys.stdin)
-            if not answered.done():
-                answered.set_result(sys.stdin.readline())
 
-        # Not in a thread: a thread that waits for a line cannot be interrupted by Ctrl-C.
-        loop.add_reader(sys.stdin, read)
-        try:
-            return (await answered).strip().lower() in ("y", "yes")
-        finally:
-            loop.remove_reader(sys.stdin)
+async def _line_of_input() -> str:
+    """The next line of standard input; "" at its end.
+
+    Not in a thread: a thread that waits for a line cannot be interrupted by Ctrl-C.
+    """
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[str] = loop.create_future()
+
+    def read() -> None:
+        loop.remove_reader(sys.stdin)
+        if not answered.done():
+            answered.set_result(sys.stdin.readline())
+
+    loop.add_reader(sys.stdin, read)
+    try:
+        return await answered
+    finally:
+        loop.remove_reader(sys.stdin)

@@ -132,7 +132,7 @@ class SearchOptions(Options, frozen=True):
         bool,
         typer.Option(
             "--accept-history",
-            help="Use stored results of this path if there are any; do not measure.",
+            help="Use stored results of this path and measure nothing; without any, exit code 1.",
             rich_help_panel=SEARCH,
         ),
     ] = False
