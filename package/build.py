@@ -46,9 +46,8 @@ _LEFT_OUT: Final = (
 _NOT_COMPILED: Final = "/pygments/(lexers|styles)/|/pydantic/v1/"
 _STARTS: Final = f"""\
 #!{HOME}/bin/python3
-import sys
-from advisor.cli.main import main
-sys.exit(main())
+from advisor.cli.start import main
+main()
 """
 
 

@@ -13,6 +13,7 @@ import typer
 
 import advisor
 from advisor.cli.commands import LazyGroup, group
+from advisor.cli.streams import drop, lost_output, prepare_streams
 from advisor.cli.utf8 import use_utf8
 from advisor.report.output import say
 from advisor.tui.screens import FirstScreen
@@ -106,15 +107,37 @@ def main(arguments: Sequence[str] | None = None) -> Any:
     """Run the command; usage errors are one sentence on standard error and exit code 2."""
     if arguments is None:
         use_utf8()
+        prepare_streams()
+    try:
+        status = _status(arguments)
+        sys.stdout.flush()
+    except Exception:  # Whatever it was made of on its way: a session may raise it in a group.
+        if not (lost := lost_output()):
+            raise
+    else:
+        lost = lost_output()
+    if lost:
+        _report(lost)
+        status = 1
+    sys.exit(status)
+
+
+def _status(arguments: Sequence[str] | None) -> int:
     try:
         status = cli.main(args=arguments, standalone_mode=False)
     except typer.TyperException as error:
         say(one_sentence(error), err=True)
-        status = error.exit_code
+        return error.exit_code
     except typer.Abort:
-        status = 130
-    except BrokenPipeError:
-        # The reader of the output has left, as `head` does. Measurements are stored.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
-    sys.exit(status if isinstance(status, int) else 0)
+        return 130
+    return status if isinstance(status, int) else 0
+
+
+def _report(lost: OSError) -> None:
+    # Of a reader that has left, as `head` does, nothing is said. Measurements are stored.
+    if isinstance(lost, BrokenPipeError):
+        return
+    try:
+        say(f"advisor: standard output cannot be written: {lost.strerror}", err=True)
+    except OSError:  # It is on the same full disk.
+        drop(sys.stderr)
