@@ -2,23 +2,33 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import Final
 
 from advisor.advising.stored_settings import parameters_of, what_is_lacking
 from advisor.agent.peer_errors import PeerError
 from advisor.agent.secret import BadSecret
 from advisor.domain import events as ev
+from advisor.domain.problem import ProblemError
 from advisor.hosts.source_address import NoSourceAddress
 from advisor.models.limits import binding_limits
 from advisor.runtime.connect import FarEnd, look_at_path, pair_of
 from advisor.runtime.connections import usable_connections
 from advisor.runtime.events import EventEmitter, Publish
-from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER, EXIT_USAGE
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_FAILED, EXIT_PEER, EXIT_USAGE
 from advisor.runtime.request import ConnectionOptions
 from advisor.runtime.round_trip import rtt_again_s
+from advisor.store.errors import StoreError
 from advisor.store.history import Store
 
 _LOOK_EVERY_S: Final = 1.0
+
+_EXIT_CODES: Final[Mapping[type[ProblemError], int]] = {
+    PeerError: EXIT_PEER,
+    BadSecret: EXIT_USAGE,
+    NoSourceAddress: EXIT_USAGE,
+    StoreError: EXIT_FAILED,
+}
 
 
 async def check_path(
@@ -45,8 +55,8 @@ async def check_path(
             rtt_s = await rtt_again_s(far_end.reached, path)
             if rtt_s is not None:
                 events.emit(ev.RttSeen, rtt_s=rtt_s)
-    except (PeerError, BadSecret, NoSourceAddress) as error:
-        code = EXIT_PEER if isinstance(error, PeerError) else EXIT_USAGE
+    except tuple(_EXIT_CODES) as error:
+        code = _EXIT_CODES[next(kind for kind in _EXIT_CODES if isinstance(error, kind))]
         events.emit(ev.GaveUp, message=str(error), exit_code=code, problem=error.problem)
         return code
     finally:

@@ -39,7 +39,7 @@ from advisor.runtime.exit_codes import (
 )
 from advisor.runtime.request import AdviceRequest
 from advisor.runtime.session_id import new_session_id
-from advisor.store.file_io_profiles import file_io_records
+from advisor.store.file_io_profiles import file_io_pair, file_io_records
 from advisor.store.history import Store
 
 _SIDES: Final[dict[IoDirection, Side]] = {"read": "source", "write": "destination"}
@@ -113,7 +113,7 @@ def file_io(
     )
     place = _place(destination, reach)
     try:
-        report = asyncio.run(_until_signal(_profile(place, folder, directions, quick)))
+        report = asyncio.run(_until_signal(_profile(place, folder, directions, quick, store)))
     except FileIoError as error:
         return _failed(error, EXIT_FAILED)
     except _Unreachable as error:
@@ -245,7 +245,11 @@ async def _until_signal(working: Awaitable[Report]) -> Report:
 
 
 async def _profile(
-    place: MeasurableHost, folder: str, directions: Sequence[IoDirection], quick: bool
+    place: MeasurableHost,
+    folder: str,
+    directions: Sequence[IoDirection],
+    quick: bool,
+    store: Store,
 ) -> Report:
     filesystem = await place.filesystem(folder)
     jobs_of = quick_jobs if quick else full_jobs
@@ -253,6 +257,8 @@ async def _profile(
     if Path(filesystem.folder) != Path(folder).absolute():
         raise UsageError(f"{folder} on {place.name} is not a folder", remedy="name one that exists")
     _tell_plan(place.name, filesystem, jobs)
+    # What is measured takes minutes: whether it can be kept is known before.
+    store.check_access(file_io_pair(place.name))
     with progress(sum(map(len, jobs.values()))) as advance:
         profiles = [
             await _measure(place, filesystem, direction, some, advance)

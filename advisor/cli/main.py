@@ -16,6 +16,7 @@ from advisor.cli.commands import LazyGroup, group
 from advisor.cli.streams import drop, lost_output, prepare_streams
 from advisor.cli.utf8 import use_utf8
 from advisor.report.output import say
+from advisor.store.errors import StoreError
 from advisor.tui.screens import FirstScreen
 
 
@@ -128,6 +129,9 @@ def _status(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         say(one_sentence(error), err=True)
         return error.exit_code
+    except StoreError as error:  # Any command may meet a history that cannot be read or written.
+        say(f"advisor: {error}", err=True)
+        return 1
     except typer.Abort:
         return 130
     return status if isinstance(status, int) else 0

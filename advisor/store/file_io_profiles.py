@@ -23,6 +23,11 @@ SUBJECTS: Final[dict[IoDirection, str]] = {"read": SOURCE_DISK, "write": DESTINA
 _STAGE: Final = "file I/O"
 
 
+def file_io_pair(host: str) -> Pair:
+    """The pair that the measurements of a host's folders are stored for."""
+    return Pair(host, host)
+
+
 def file_io_records(
     host: str,
     filesystem: Filesystem,
@@ -32,7 +37,7 @@ def file_io_records(
     recorded_s: float,
 ) -> tuple[ProfileRecord, list[ProbeRecord]]:
     """A profile of a folder, whose source and destination are the one host, and its probes."""
-    pair = Pair(host, host)
+    pair = file_io_pair(host)
     jobs = [job for job, _ in measured]
     layout: Setting = {STRIPES: 0} if any(job.stripes for job in jobs) else {}
     folder = PurePath(filesystem.folder).name or "root"

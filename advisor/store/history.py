@@ -100,6 +100,10 @@ class Store:
         """
         self.kept.append(record)
 
+    def check_access(self, pair: Pair) -> None:
+        """Raises StoreError if records of this pair could not be stored now."""
+        self.kept.append_missing(pair, [])
+
     def append_new(self, records: Iterable[ProbeRecord]) -> int:
         """Store those whose `session` is not yet stored for their pair; return their number.
 

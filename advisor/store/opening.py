@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from advisor.domain.problem import ProblemKind
 from advisor.store.backend import Backend
-from advisor.store.errors import StoreError
+from advisor.store.errors import StoreError, explaining
 from advisor.store.journal_backend import JournalBackend
 from advisor.store.postgres.address import Address, is_address
 from advisor.store.postgres.rows import Takes
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def open_backend(text: str) -> Backend:
     """The history that is named so; nothing is read yet, and no connection made.
 
-    Raises StoreError for a file, and for an address that cannot be used.
+    Raises StoreError for a file, for a folder that cannot be reached, and for an address that
+    cannot be used.
     """
     if is_address(text):
         return open_shared(text)
     folder = Path(text)
-    if folder.exists() and not folder.is_dir():
+    with explaining(folder, "read"):
+        is_file = folder.exists() and not folder.is_dir()
+    if is_file:
         raise StoreError(f"{folder} is a file", kind=ProblemKind.INVALID, remedy="name a folder")
     return JournalBackend(folder)
 

@@ -18,6 +18,8 @@ from advisor.cli.main import main
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem, Stripes
 from advisor.hosts.file_io import FileIoError
 from advisor.report.file_io import Report
+from advisor.store.file_io_profiles import file_io_pair
+from advisor.store.layout import pair_directory
 
 # Its results are kept in the user's history.
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -163,6 +165,18 @@ def test_refused_before_anything_is_written(
     out, err = capsys.readouterr()
     assert out == ""
     assert re.search(said, err)
+
+
+def test_nothing_is_measured_that_could_not_be_kept(
+    disk: Disk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Not a folder that may not be written: that does not stop root.
+    pair_directory(tmp_path, file_io_pair(module._Here.name)).touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["file-io", "/data", "--quick", "--store", str(tmp_path)])
+    assert ended.value.code == 1
+    assert disk.jobs == []
+    assert re.search("^advisor: cannot write .*: fix that or name", capsys.readouterr().err, re.M)
 
 
 def test_a_folder_that_is_not_there(disk: Disk) -> None:
