@@ -1,22 +1,23 @@
 """Options that several commands have."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from advisor.cli import parameters as p
+from advisor.cli.commands import is_typed
 from advisor.cli.config import configuration
-from advisor.cli.errors import UsageError
+from advisor.cli.errors import CommandFailed, UsageError
 from advisor.domain.endpoints import Pair
 from advisor.report import ndjson
 from advisor.report.output import say
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import shipped_profiles
-from advisor.store.opening import open_backend
+from advisor.store.opening import open_backend, require_history
 from advisor.store.passing_on import PASSED_ON, PassingOn
 
 CONNECTION: Final = "Connection"
@@ -35,6 +36,22 @@ def _opened(context: typer.Context, given: str | Store | None) -> Store:
     if not context.resilient_parsing:
         context.call_on_close(lambda: tell_notices(store.notices))
     return store
+
+
+def _opened_to_read(context: typer.Context, given: str | Store | None) -> Store:
+    store = _opened(context, given)
+    group: Any = context.parent
+    if isinstance(given, str) or (group and group.find_object(Store) and is_typed(group, "store")):
+        require_stored(store)
+    return store
+
+
+def require_stored(store: Store) -> None:
+    """Raises CommandFailed if a folder is named as the history, and there is none."""
+    try:
+        require_history(store.argument)
+    except StoreError as error:
+        raise CommandFailed.about("", error) from None
 
 
 def _open(text: str, what: str) -> Store:
@@ -56,21 +73,25 @@ def _unset() -> None:
     return None
 
 
-StoreOption = Annotated[
-    Store,
-    typer.Option(
+def _store_option(opened: Callable[[typer.Context, str | Store | None], Store]) -> Any:
+    return typer.Option(
         "--store",
         parser=str,
         default_factory=_unset,
-        callback=_opened,
+        callback=opened,
         metavar="DIR",
         show_default="as configured, else in your data folder",
         help="Folder of the history of measurements, or postgresql://HOST/DATABASE; with - nothing "
         "is kept, and records are printed as lines of JSON.",
         rich_help_panel=OUTPUT,
-    ),
-]
+    )
+
+
+StoreOption = Annotated[Store, _store_option(_opened)]
 """`--store DIR`; without it the store of the group, else `configured_store()`."""
+
+StoredOption = Annotated[Store, _store_option(_opened_to_read)]
+"""`--store DIR` of a command that only reads or marks what is stored: DIR has to exist."""
 
 
 def json_option(help_text: str) -> Any:

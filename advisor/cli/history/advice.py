@@ -9,7 +9,7 @@ from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.files import output_errors
 from advisor.cli.history.lookup import resolve_pair, store_errors
-from advisor.cli.options import OutputOption, StoreOption
+from advisor.cli.options import OutputOption, StoredOption
 from advisor.domain.advice import Side
 from advisor.domain.events import PathFound
 from advisor.domain.path import PathFacts
@@ -28,7 +28,7 @@ def advice_(
         typer.Argument(metavar="PAIR", help="'SOURCE->DESTINATION', or its destination alone."),
     ],
     *,
-    store: StoreOption,
+    store: StoredOption,
     format_name: Annotated[
         FormatName | None,
         typer.Option("--format", show_default="text", help="The format of the output."),

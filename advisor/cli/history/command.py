@@ -10,13 +10,13 @@ import msgspec
 import typer
 
 from advisor.cli import parameters as p
-from advisor.cli.commands import command, group
+from advisor.cli.commands import command, group, is_typed
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.advice import advice_
 from advisor.cli.history.files import export, import_files
 from advisor.cli.history.lookup import resolve_pair, store_errors
 from advisor.cli.history.review import delete, note, outlier, sessions, transferred
-from advisor.cli.options import OUTPUT, StoreOption, json_option
+from advisor.cli.options import OUTPUT, StoredOption, StoreOption, json_option, require_stored
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
 from advisor.domain.measurement import Measurement
@@ -65,11 +65,13 @@ def history(
                 remedy=f"write it after '{context.invoked_subcommand}'",
             )
         return
+    if is_typed(context, "store"):
+        require_stored(store)
     _list(store, as_json=as_json, as_csv=as_csv)
 
 
 @command("list")
-def list_(*, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def list_(*, store: StoredOption, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """List the pairs that were measured, with the best result and the last advice of each."""
     _list(store, as_json=as_json, as_csv=as_csv)
 
@@ -136,7 +138,7 @@ def _best_columns(best: PastResult) -> list[object]:
 
 @command()
 def show(
-    pair: PairArgument, *, store: StoreOption, as_json: AsJson = False, as_csv: AsCsv = False
+    pair: PairArgument, *, store: StoredOption, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
     """Show the results of PAIR: 'SOURCE->DESTINATION', or its destination alone."""
     _one_format(as_json, as_csv)
@@ -155,7 +157,7 @@ def show(
 def replay(
     pair: PairArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     session: Annotated[
         str | None,
         typer.Option(

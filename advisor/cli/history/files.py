@@ -15,7 +15,7 @@ import typer
 from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
-from advisor.cli.options import OutputOption, StoreOption, json_option
+from advisor.cli.options import OutputOption, StoredOption, StoreOption, json_option
 from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
@@ -193,7 +193,7 @@ def export(
         ),
     ] = None,
     *,
-    store: StoreOption,
+    store: StoredOption,
     session: Annotated[
         str | None,
         typer.Option(

@@ -9,7 +9,7 @@ import typer
 from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import resolve_pair, resolve_session, store_errors
-from advisor.cli.options import ResultAsJson, StoreOption
+from advisor.cli.options import ResultAsJson, StoredOption
 from advisor.cli.parameters import DURATION, SIZE
 from advisor.domain.advice import CameTrue, came_true
 from advisor.domain.quantities import format_rate, format_rates
@@ -44,7 +44,7 @@ def sessions(
         typer.Argument(metavar="PAIR", help="'SOURCE->DESTINATION', or its destination alone."),
     ] = None,
     *,
-    store: StoreOption,
+    store: StoredOption,
     deleted: Annotated[bool, typer.Option("--deleted", help="List deleted sessions too.")] = False,
     as_json: ResultAsJson = False,
 ) -> None:
@@ -103,7 +103,7 @@ def note(
     session: SessionArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text of the note.")],
     *,
-    store: StoreOption,
+    store: StoredOption,
     undo: Annotated[bool, typer.Option("--undo", help="Remove the note with this TEXT.")] = False,
 ) -> None:
     """Attach TEXT to SESSION as a note, which the list of sessions shows.
@@ -124,7 +124,7 @@ def note(
 def outlier(
     session: SessionArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     undo: Annotated[bool, typer.Option("--undo", help="Remove the mark.")] = False,
 ) -> None:
     """Mark SESSION as an outlier: it stays in the list, but is no longer used as a result.
@@ -147,7 +147,7 @@ def outlier(
 def delete(
     session: SessionArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     undo: Annotated[bool, typer.Option("--undo", help="Restore it.")] = False,
 ) -> None:
     """Hide SESSION from all lists and results. Nothing is erased: --undo restores it.
@@ -165,7 +165,7 @@ def delete(
 def transferred(
     session: SessionArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     size: Annotated[int, typer.Option("--size", **SIZE, help="What was moved, as in 10TB.")],
     took: Annotated[
         float, typer.Option("--took", **DURATION, help="How long it took, as in 47min.")

@@ -13,7 +13,7 @@ from advisor.cli.commands import command
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.files import output_errors, write_records
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import OutputOption, StoreOption
+from advisor.cli.options import OutputOption, StoredOption, StoreOption
 from advisor.cli.profile.lookup import ProfileArgument, resolve_profile
 from advisor.domain.printable import printable
 from advisor.domain.records import ProfileRecord, Record, RemarkRecord
@@ -29,7 +29,7 @@ from advisor.store.profiles import StoredProfile
 def export(
     profile: ProfileArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     format_name: Annotated[
         Literal["sealed", "jsonl", "csv", "prof"],
         typer.Option("--format", help="The format of the output."),
@@ -95,7 +95,7 @@ def import_profiles(
 def delete(
     profile: ProfileArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete PROFILE: it is hidden, and its measurements no longer count in the history.

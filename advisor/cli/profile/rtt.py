@@ -11,7 +11,7 @@ from advisor.cli.commands import command
 from advisor.cli.completion import profiles as complete_profiles
 from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import ResultAsJson, StoreOption
+from advisor.cli.options import ResultAsJson, StoredOption
 from advisor.cli.profile.lookup import resolve_profile
 from advisor.report.output import say, say_json
 from advisor.report.plotting import CannotPlot, check_plot
@@ -42,7 +42,7 @@ def rtt(
         ),
     ] = None,
     *,
-    store: StoreOption,
+    store: StoredOption,
     reference: Annotated[
         bool,
         typer.Option(

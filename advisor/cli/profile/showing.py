@@ -7,7 +7,7 @@ import typer
 
 from advisor.cli.commands import command
 from advisor.cli.history.lookup import store_errors
-from advisor.cli.options import ResultAsJson, StoreOption
+from advisor.cli.options import ResultAsJson, StoredOption
 from advisor.cli.profile.lookup import ProfileArgument, resolve_profile
 from advisor.models.profile_comparison import compare_profiles
 from advisor.report.output import say, say_json
@@ -33,7 +33,7 @@ from advisor.store.profiles import stored_profiles
 
 
 @command("list")
-def list_(*, store: StoreOption, as_json: ResultAsJson = False) -> None:
+def list_(*, store: StoredOption, as_json: ResultAsJson = False) -> None:
     """List the profiles, the newest first, and the reference profiles."""
     with store_errors():
         found = stored_profiles(store)
@@ -50,7 +50,7 @@ def list_(*, store: StoreOption, as_json: ResultAsJson = False) -> None:
 
 
 @command()
-def show(profile: ProfileArgument, *, store: StoreOption, as_json: ResultAsJson = False) -> None:
+def show(profile: ProfileArgument, *, store: StoredOption, as_json: ResultAsJson = False) -> None:
     """Show PROFILE: what each setting reached, and how much its repeats vary."""
     with store_errors():
         found = resolve_profile(store, profile)
@@ -77,7 +77,7 @@ def compare(
     first: ProfileArgument,
     second: ProfileArgument,
     *,
-    store: StoreOption,
+    store: StoredOption,
     all_cells: Annotated[
         bool, typer.Option("--all", help="List also the settings that did not change clearly.")
     ] = False,

@@ -12,7 +12,7 @@ from advisor.report.output import say
 from advisor.store.backend import Backend
 from advisor.store.copying import copy_history
 from advisor.store.errors import StoreError
-from advisor.store.opening import open_backend, open_shared, require_client
+from advisor.store.opening import open_backend, open_shared, require_client, require_history
 from advisor.store.postgres.address import Address, is_address
 from advisor.store.postgres.rows import Takes
 
@@ -88,6 +88,10 @@ def copy(
     copy is repeated. Requests and advice of other users are left out, as of an imported file. Who
     made a remark is copied with it from a database; into a database, the account that copies has.
     """
+    try:
+        require_history(source)
+    except StoreError as error:
+        raise UsageError.about("FROM", error) from None
     with store_errors():
         takes: Takes = "everything" if restore else "without requests"
         copied, into = _opened(source, takes), _opened(target, "everything")

@@ -16,6 +16,7 @@ from advisor.store.postgres.own_server import OWNER, OwnServer
 from advisor.store.postgres.spool import Waiting
 from tests.commands import invoke
 from tests.postgres_server import SharedDatabase
+from tests.unit.cli.conftest import Typed
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
 
@@ -188,3 +189,65 @@ def test_only_a_database_is_set_up() -> None:
     done = call("init", "/data/history")
     assert done.exit_code == 2
     assert "write postgresql://HOST/DATABASE" in done.stderr
+
+
+NOWHERE = "there is no history at"
+
+
+def test_a_history_that_does_not_exist_is_not_copied(typed: Typed, tmp_path: Path) -> None:
+    done = typed("store", "copy", tmp_path / "histroy", tmp_path / "other")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"advisor: FROM: {NOWHERE} {tmp_path}/histroy: ")
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["history"],
+        ["history", "list"],
+        ["history", "show", "dtn02"],
+        ["history", "advice"],
+        ["history", "replay", "dtn02"],
+        ["history", "sessions"],
+        ["history", "note", "one", "text"],
+        ["history", "export"],
+        ["profile", "list"],
+        ["profile", "show", "one"],
+        ["profile", "compare", "one", "two"],
+        ["profile", "rtt"],
+        ["profile", "export", "one"],
+    ],
+    ids=" ".join,
+)
+def test_what_only_reads_says_that_there_is_none(
+    words: list[str], typed: Typed, tmp_path: Path
+) -> None:
+    done = typed(*words, "--store", tmp_path / "histroy")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"advisor: {NOWHERE} {tmp_path}/histroy: ")
+    assert not (tmp_path / "histroy").exists()
+
+
+def test_so_it_does_where_the_group_was_told(typed: Typed, tmp_path: Path) -> None:
+    assert typed("history", "--store", tmp_path / "histroy", "export").returncode == 1
+    # Without --store the first use of the program is no mistake.
+    done = typed("history", "export")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("address", ["mysql://x/y", "sqlite:///x", "POSTGRESQL://x/y"])
+def test_an_address_of_something_else_is_no_folder(
+    address: str, typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ["history", "--store", address],
+        ["advise", "localhost", "--store", address],
+        ["store", "copy", address, "there"],
+    ):
+        done = typed(*words)
+        assert done.returncode == 2
+        assert f"'{address}' is neither a folder nor a database" in done.stderr
+    assert typed("store", "copy", tmp_path, address).returncode == 1
+    assert [one.name for one in tmp_path.iterdir() if ":" in one.name] == []
