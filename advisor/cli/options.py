@@ -117,8 +117,8 @@ ToOption = Annotated[
     str | None,
     typer.Option(
         "--to",
-        metavar="PATH",
-        help="Path of the files at the destination.",
+        **p.TARGET_PATH,
+        help="Absolute path of the files at the destination.",
         rich_help_panel=FILES,
     ),
 ]

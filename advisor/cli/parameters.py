@@ -11,6 +11,7 @@ from advisor.domain.addresses import parse_host_port, parse_listen, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.names import parse_constant, parse_names
 from advisor.domain.quantities import parse_duration, parse_rate, parse_size
+from advisor.domain.target_path import parse_target_path
 
 # Typer takes a tuple or list for an option with several values: these have one.
 HostPort = NewType("HostPort", tuple[str, int])
@@ -88,4 +89,5 @@ LISTEN: Final[Any] = {"parser": parsed(parse_listen), "metavar": "ADDRESS:PORT"}
 PORTS: Final[Any] = {"parser": parsed(parse_ports), "metavar": "FIRST-LAST"}
 CONSTANT: Final[Any] = {"parser": parsed(parse_constant), "metavar": "NAME=NUMBER"}
 NAMES: Final[Any] = {"parser": parsed(parse_names), "metavar": "NAME,…"}
+TARGET_PATH: Final[Any] = {"parser": parsed(parse_target_path), "metavar": "PATH"}
 LOCAL_DATA: Final[Any] = {"parser": parsed(_local_data), "metavar": "DATA"}

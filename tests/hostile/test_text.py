@@ -236,7 +236,7 @@ def test_advice_on_a_dataset_with_hostile_names(folder: Path) -> None:
     assert done.returncode == 0
     hostile = folder / NAMES[0]
     for words in (
-        ("advise", "localhost", "--data", str(hostile), "--budget", "1s", "--to", "relative"),
+        ("advise", "localhost", "--data", str(hostile), "--budget", "1s", "--to", "/nowhere"),
         ("advise", "localhost", "--data", f"{hostile}-missing"),
         ("verify", "localhost", "--data", f"{hostile}-missing", "--to", "/nowhere"),
         ("history", "import", str(hostile)),

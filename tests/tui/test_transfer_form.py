@@ -334,6 +334,9 @@ async def test_the_top_line_says_whether_it_can_start(
         await until(pilot, lambda: "! not ready │ check 'Epoch'" in status(app))
         app.screen.query_one("#field-epoch Input", Input).value = ""
         await until(pilot, lambda: "no folder on the destination is given" in status(app))
+        app.screen.query_one("#field-to Input", Input).value = "~/run42"
+        await until(pilot, lambda: "! not ready │ check 'Goes to'" in status(app))
+        assert "not absolute: write it as in /home/you/run42" in text_of(app)
         app.screen.query_one("#field-to Input", Input).value = "/store"
         await until(pilot, lambda: "✓ ready │ ctrl+n moves the files" in status(app))
 

@@ -29,6 +29,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.manifest import ListingRules
 from advisor.domain.shares import BASE, Asked
+from advisor.domain.target_path import parse_target_path
 from advisor.hosts.datasets import scan
 from advisor.models.shares.estimating import LoadEstimation
 from advisor.models.shares.features import Form, Load
@@ -204,6 +205,7 @@ def requests_for(
     _check_urls("--to", to, {one: one.path for one in wanted})
     _check_urls("--server", servers, {one: one.server for one in wanted})
     places, at = of_each("--to", to, wanted), of_each("--server", servers, wanted)
+    _check_places(places)
     requests = [_request(one, places[one.name], at[one.name], for_all, tool) for one in wanted]
     twice = [name for name, n in Counter(r.destination_host for r in requests).items() if n > 1]
     if twice:
@@ -236,6 +238,14 @@ def _check_urls(option: str, texts: Iterable[str], said: Mapping[Wanted, str | N
                 f"{option} {named[twice.pop()]}: the URL of {one.name} says {part}",
                 remedy="leave one out",
             )
+
+
+def _check_places(places: Mapping[str, Sequence[str]]) -> None:
+    for place in (place for of_one in places.values() for place in of_one):
+        try:
+            parse_target_path(place)
+        except ValueError as error:
+            raise UsageError.about(f"--to '{place}'", error) from None
 
 
 def _request(

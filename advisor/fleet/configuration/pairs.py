@@ -4,6 +4,7 @@ from typing import Final
 
 from advisor.domain.names import parse_names
 from advisor.domain.quantities import parse_duration
+from advisor.domain.target_path import parse_target_path
 from advisor.fleet.configuration.reading import wrong
 from advisor.fleet.configuration.selecting import ALL, Selector
 from advisor.fleet.configuration.tables import MeasureTable
@@ -90,6 +91,7 @@ def _options(place: Place, table: MeasureTable) -> dict[str, str | list[str]]:
         for key in own:
             if not getattr(table, key):
                 raise wrong((*place, key), "it is missing", f"write {key} = …")
+        read((*place, "to"), table.to, parse_target_path)
     if table.what == "profile" and not table.set:
         raise wrong((*place, "set"), "it is missing", 'write a grid as in set = ["streams=1,4,16"]')
     return {key: getattr(table, key) for key in own if getattr(table, key)}

@@ -124,6 +124,10 @@ def test_between_which(between: str, pairs: list[tuple[int, int]]) -> None:
         (with_line('"30s"', '"20h"'), "measure.m.budget: '20h' is out of range"),
         (with_line('"30s"', '"1h"'), "measure.m.budget: at full rate it moves more than limits"),
         (with_line('"advice"', '"profile"'), "measure.m.set: it is missing"),
+        (
+            with_line('"advice"', '"disk-to-disk"\ntool = "xdd"\ndata = "/etc"\nto = "run42"'),
+            "measure.m.to: 'run42': not absolute: write it as in /home/you/run42",
+        ),
         (with_line('"advice"', '"advice"\ndata = "/x"'), "measure.m.data: 'advice' has no data"),
         (
             with_line("[measure.m]", '[limits]\nshare-per-day = "0%"\n[measure.m]'),

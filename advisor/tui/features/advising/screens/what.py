@@ -11,6 +11,7 @@ from textual.widgets import RadioSet
 
 from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_duration, format_rate, parse_size
+from advisor.domain.target_path import parse_target_path
 from advisor.models.file_classes import classify, of_bins
 from advisor.traits import checked_server, server_forms
 from advisor.tui.features.advising.assumed_path import assumed_path
@@ -197,6 +198,7 @@ def _destination_fields(draft: Draft) -> Iterable[Field]:
         "Goes to",
         "to",
         draft,
+        check=parse_target_path,
         example="path on the destination, as in /scratch/me/run7/",
         explained="The path of the files on the destination. Without it the command lines "
         "have a placeholder in capitals.",

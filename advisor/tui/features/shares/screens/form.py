@@ -7,6 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from advisor.domain.target_path import parse_target_path
 from advisor.transfer.shared.epochs import EPOCH_S
 from advisor.tui.features.shares.draft import SharesDraft, asked_words, load_shares_draft
 from advisor.tui.features.transfer.move_form import MoveForm
@@ -51,6 +52,7 @@ class SharesFormScreen(MoveForm):
         yield self.field(
             "Goes to",
             "to",
+            check=parse_target_path,
             example="folder on the destination, as in /scratch/%h/run7",
             explained="Where the files go at the destinations. %h stands for the destination's "
             "name. Files of the same name there are not replaced, unless you say so below.",

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Checkbox, Collapsible, RadioSet
 
 from advisor.domain.nodes import parse_nodes
+from advisor.domain.target_path import parse_target_path
 from advisor.traits import checked_server, movers, moving_tool, server_forms
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.tui.features.advising.reach_fields import REACH, reach_fields
@@ -93,6 +94,7 @@ class TransferFormScreen(MoveForm):
         yield self.field(
             "Goes to",
             "to",
+            check=parse_target_path,
             example="folder on the destination, as in /scratch/me/run7",
             explained="Where the files go on the destination. Files of the same name there are "
             "not replaced, unless you say so below.",
