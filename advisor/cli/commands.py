@@ -18,7 +18,7 @@ from typer._completion_shared import get_completion_script
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from advisor.cli.config.values import Value, as_typed
+from advisor.cli.config.values import Value, as_option
 from advisor.cli.manual.pages import manual_line
 from advisor.cli.overview import overview
 
@@ -104,7 +104,7 @@ def default_map(called: TyperCommand, said: Mapping[str, Value]) -> dict[str, An
     for word, value in said.items():
         current = _FORMER_NAMES.get(f"--{word}", word).removeprefix("--")
         if option := options.get(current):
-            typed = as_typed(value)
+            typed = as_option(current, value)
             found[option.name or ""] = typed.split(",") if option.multiple else typed
     return found
 

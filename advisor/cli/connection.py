@@ -118,7 +118,7 @@ class ReachOptions(Options, frozen=True):
         float | None,
         typer.Option(
             "--rtt",
-            **p.DURATION,
+            **p.RTT,
             help="The initial round-trip time, as in 47ms; measured again during the session.",
             rich_help_panel=CONNECTION,
         ),

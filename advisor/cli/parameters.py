@@ -10,7 +10,7 @@ from advisor.cli.urls import parse_file_url
 from advisor.domain.addresses import parse_host_port, parse_listen, parse_ports
 from advisor.domain.endpoints import Endpoint
 from advisor.domain.names import parse_constant, parse_names
-from advisor.domain.quantities import parse_duration, parse_rate, parse_size
+from advisor.domain.quantities import parse_duration, parse_given_rate, parse_rtt, parse_size
 from advisor.domain.target_path import parse_target_path
 
 # Typer takes a tuple or list for an option with several values: these have one.
@@ -80,8 +80,9 @@ def _local_data(text: str) -> Path:
 
 INTEGER: Final[Any] = {"parser": parsed(_as(int, "a whole number"))}
 DECIMAL: Final[Any] = {"parser": parsed(_as(float, "a number"))}
-RATE: Final[Any] = {"parser": parsed(parse_rate), "metavar": "RATE"}
+RATE: Final[Any] = {"parser": parsed(parse_given_rate), "metavar": "RATE"}
 SIZE: Final[Any] = {"parser": parsed(parse_size), "metavar": "SIZE"}
+RTT: Final[Any] = {"parser": parsed(parse_rtt), "metavar": "TIME"}
 DURATION: Final[Any] = {"parser": parsed(parse_duration), "metavar": "TIME"}
 ENDPOINT: Final[Any] = {"parser": parsed(Endpoint.parse), "metavar": "HOST"}
 HOST_PORT: Final[Any] = {"parser": parsed(parse_host_port), "metavar": "HOST:PORT"}

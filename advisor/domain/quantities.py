@@ -6,7 +6,10 @@ converts at the boundary.
 
 import math
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+_N = TypeVar("_N", bound=float)
 
 _DECIMAL: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 _BINARY: Final = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
@@ -24,6 +27,9 @@ _SECONDS: Final = {
 _NUMBER: Final = r"\s*(\d+(?:\.\d*)?|\.\d+)\s*"
 _RATE: Final = re.compile(_NUMBER + r"([kmgt]?)(i?)(?:bit|b)?(?:/s|ps)?\s*", re.IGNORECASE)
 _SIZE: Final = re.compile(_NUMBER + r"([kmgtp]?)(i?)b?(?:ytes?)?\s*", re.IGNORECASE)
+_BITS: Final = re.compile(r"[\d\s][kmgtp]i?b\s*", re.IGNORECASE)
+_MOST_RTT_S: Final = 10.0
+_LEAST_RATE_BPS: Final = 1e3
 _DURATION: Final = re.compile(_NUMBER + r"(us|ms|s|min|m|h|d|y)?\s*", re.IGNORECASE)
 
 
@@ -51,11 +57,44 @@ def parse_rate(text: str) -> float:
     return rate_bps
 
 
+def with_unit(parse: Callable[[str], _N], unit: str) -> Callable[[str], _N]:
+    """`parse` for what users type, where a bare number would be read in a unit they do not mean.
+
+    It raises ValueError for a number other than 0 without a unit, with `unit` as the example.
+    """
+
+    def read(text: str) -> _N:
+        value = parse(text)
+        if value and not text.strip()[-1].isalpha():
+            raise ValueError(f"add a unit, as in {text.strip()}{unit}")
+        return value
+
+    return read
+
+
+def parse_given_rate(text: str) -> float:
+    """Bit/s, as `parse_rate`, of a rate with a unit. Raises ValueError, also below 1 kbit/s."""
+    rate_bps = with_unit(parse_rate, "Mbit")(text)
+    if rate_bps < _LEAST_RATE_BPS:
+        raise ValueError("a rate is at least 1 kbit/s: write it as in 10Gbit")
+    return rate_bps
+
+
+def parse_rtt(text: str) -> float:
+    """Seconds of a round trip, from `47ms`. Raises ValueError, also for more than 10 s."""
+    rtt_s = with_unit(parse_duration, "ms")(text)
+    if rtt_s > _MOST_RTT_S:
+        raise ValueError("a round trip takes at most 10 s: write milliseconds, as in 50ms")
+    return rtt_s
+
+
 def parse_size(text: str) -> int:
     """Bytes from `10TB`, `4MiB`, `500 G`, `1048576`; decimal prefixes unless written with an i.
 
-    Raises ValueError for anything else, and for less than one byte.
+    Raises ValueError for anything else, for less than one byte, and for `10Gb`, which are bits.
     """
+    if _BITS.search(text) and text.rstrip().endswith("b"):
+        raise ValueError("sizes are in bytes, and b stands for bits: write MB or MiB, GB or GiB")
     match = _SIZE.fullmatch(text)
     if not match:
         raise ValueError("not a size: write a number with MB, GB, TB or MiB, GiB, TiB")

@@ -163,7 +163,7 @@ def advise(
         "method": method,
         "max-streams": max_streams,
         "bandwidth": None if bandwidth_bps is None else f"{bandwidth_bps:.0f}bit",
-        "rtt": rtt_s,
+        "rtt": None if rtt_s is None else f"{rtt_s:.9f}s",
         "seed": seed,
         "accept-history": accept_history,
         "store": None if store is None else fspath(store),

@@ -193,7 +193,7 @@ def test_the_session_of_an_advice_says_what_and_where(store: Store) -> None:
     move = of_session(store, an_advice(**JOINT))
     assert (move.data, move.to, move.destination) == ("/data/run7", "/store/run7", "me@dtn2")
     assert (move.way, move.agent, move.secret_file) == ("agent", "dtn2:5199", "/home/me/secret")
-    assert (move.server, move.bandwidth) == ("gsiftp://dtn2:2811", "10000000000")
+    assert (move.server, move.bandwidth) == ("gsiftp://dtn2:2811", "10000000000bit")
     assert (move.start, move.epoch) == ("4x6", "5s")
 
 

@@ -11,6 +11,7 @@ from advisor.cli.errors import UsageError
 from advisor.cli.lab.options import (
     NAME,
     PATH,
+    RATE,
     NameArgument,
     PathOptions,
     StatusAsJson,
@@ -98,7 +99,7 @@ class HostsOptions(Options, frozen=True):
     source_rate: Annotated[
         float | None,
         typer.Option(
-            "--source-rate", **p.RATE, help="Rate of the source's interface, which all paths share."
+            "--source-rate", **RATE, help="Rate of the source's interface, which all paths share."
         ),
     ] = None
     source_queue: Annotated[

@@ -9,6 +9,7 @@ from advisor.cli import parameters as p
 from advisor.cli.commands import Options
 from advisor.cli.options import json_option
 from advisor.domain.endpoints import LAB_NAME
+from advisor.domain.quantities import parse_rate, with_unit
 from advisor.lab.paths import Changes, parse_share, parse_time
 
 PATH: Final = "The path"
@@ -23,7 +24,9 @@ def lab_name(text: str) -> str:
 
 NAME: Final[Any] = {"parser": p.parsed(lab_name), "metavar": "NAME"}
 SHARE: Final[Any] = {"parser": p.parsed(parse_share), "metavar": "SHARE"}
-TIME: Final[Any] = {"parser": p.parsed(parse_time), "metavar": "TIME"}
+TIME: Final[Any] = {"parser": p.parsed(with_unit(parse_time, "ms")), "metavar": "TIME"}
+RATE: Final[Any] = {"parser": p.parsed(with_unit(parse_rate, "Mbit")), "metavar": "RATE"}
+"""Without the bounds of other commands: labs have their own."""
 
 NameArgument = Annotated[str, typer.Argument(**NAME, help="The name of the lab.")]
 HostOption = Annotated[
@@ -54,7 +57,7 @@ class PathOptions(Options, frozen=True):
         float | None,
         typer.Option(
             "--rate",
-            **p.RATE,
+            **RATE,
             help="Bottleneck rate in each direction, as in 1Gbit.",
             rich_help_panel=PATH,
         ),

@@ -12,6 +12,7 @@ from advisor.cli.lab.lifecycle import NewPathOptions
 from advisor.cli.lab.options import NAME
 from advisor.cli.lab.orders import lab_errors
 from advisor.cli.options import ResultAsJson, StoreOption
+from advisor.domain.quantities import with_unit
 from advisor.lab.paths import parse_time
 from advisor.report.plotting import CannotPlot, check_plot
 
@@ -24,7 +25,8 @@ _Rtts = NewType("_Rtts", list[float])
 
 def _rtts(text: str) -> list[float]:
     """Round-trip times in seconds, ascending. Raises ValueError."""
-    found = sorted({parse_time(one.strip()) for one in text.split(",")})
+    read = with_unit(parse_time, "ms")
+    found = sorted({read(one.strip()) for one in text.split(",")})
     if len(found) > _MOST_RTTS or found[0] <= 0:
         raise ValueError(f"give 1 to {_MOST_RTTS} times above zero, as in 11.6ms,45.6ms")
     return found

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from advisor.domain.endpoints import Endpoint
-from advisor.domain.quantities import parse_rate
+from advisor.domain.quantities import parse_given_rate
 from advisor.domain.shares import BASE, Asked
 
 _HELP: Final = "write a share as in 4, a rate as in 400Mbit, a factor as in x1.5, or @3 to hold 3"
@@ -23,7 +23,7 @@ def parse_asked(text: str) -> Asked:
             return Asked(factor=float(factor[1] or factor[2]))
         if re.fullmatch(r"[\d.]+", text):
             return Asked(share=float(text))
-        return Asked(rate_bps=parse_rate(text))
+        return Asked(rate_bps=parse_given_rate(text))
     except ValueError:
         raise ValueError(_HELP) from None
 
@@ -40,7 +40,7 @@ def with_cap(asked: Asked, text: str) -> Asked:
     """With a cap: `8` files at a time, or a rate as in `300Mbit`. Raises ValueError."""
     if re.fullmatch(r"\d{1,3}", text.strip()):
         return msgspec.structs.replace(asked, most=_concurrency(text))
-    return msgspec.structs.replace(asked, ceiling_bps=parse_rate(text))
+    return msgspec.structs.replace(asked, ceiling_bps=parse_given_rate(text))
 
 
 def parse_streams(text: str) -> tuple[int, int]:

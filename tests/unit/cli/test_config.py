@@ -124,6 +124,13 @@ def test_what_is_typed_goes_before_the_host_and_that_before_all_sessions(configu
     assert near["max_streams"] == 8
 
 
+def test_bare_numbers_in_the_file_are_in_bits_and_seconds(configured: Path) -> None:
+    write(configured, '[hosts.near]\nbandwidth = 10_000_000_000\nrtt = "0.004"\n')
+    near = parsed("near")
+    assert near["bandwidth"] == 1e10
+    assert near["rtt"] == pytest.approx(0.004)
+
+
 def test_former_names_of_words_are_read(configured: Path) -> None:
     write(configured, '[advise]\ntools = ["rclone"]\n')
     assert parsed("far")["tools"] == ["rclone"]

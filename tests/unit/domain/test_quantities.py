@@ -10,7 +10,9 @@ from advisor.domain.quantities import (
     format_rate,
     format_rates,
     parse_duration,
+    parse_given_rate,
     parse_rate,
+    parse_rtt,
     parse_size,
 )
 
@@ -41,7 +43,14 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "size_bytes"),
-    [("10TB", 10**13), ("4MiB", 4 * 2**20), ("500 G", 5 * 10**11), ("1048576", 2**20), ("1b", 1)],
+    [
+        ("10TB", 10**13),
+        ("4MiB", 4 * 2**20),
+        ("500 G", 5 * 10**11),
+        ("1048576", 2**20),
+        ("1b", 1),
+        ("3 gbytes", 3 * 10**9),
+    ],
 )
 def test_sizes(text: str, size_bytes: int) -> None:
     assert parse_size(text) == size_bytes
@@ -51,6 +60,31 @@ def test_sizes(text: str, size_bytes: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"size"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("text", ["10Gb", "10gb", "4Mib", "500 kb "])
+def test_bits_are_not_taken_for_bytes(text: str) -> None:
+    with pytest.raises(ValueError, match="b stands for bits"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize("text", ["10", "1200000", " 3. ", "999bit", "0.5kbit", "10GB/s", "0"])
+def test_a_rate_that_users_give_has_a_unit_and_is_a_rate_of_a_network(text: str) -> None:
+    with pytest.raises(ValueError, match=r"add a unit|at least 1 kbit/s|bits|above zero"):
+        parse_given_rate(text)
+
+
+@pytest.mark.parametrize("text", ["50", "0.05", "50m", "11s", "1h", "0"])
+def test_a_round_trip_has_a_unit_and_takes_seconds_at_most(text: str) -> None:
+    with pytest.raises(ValueError, match=r"add a unit|at most 10 s|above zero"):
+        parse_rtt(text)
+
+
+def test_rates_and_round_trips_with_units() -> None:
+    assert parse_given_rate("9.4 Gbit/s") == pytest.approx(9.4e9)
+    assert parse_given_rate("1k") == 1000
+    assert parse_rtt("93.6ms ") == pytest.approx(0.0936)
+    assert parse_rtt("10s") == 10
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from advisor.domain.quantities import format_duration, format_rate, parse_duration, parse_rate
+from advisor.domain.quantities import format_duration, format_rate, parse_given_rate, parse_rtt
 from advisor.models.limits import is_loopback, wanted_bps
 from advisor.tui.features.advising.draft import Draft
 
@@ -39,8 +39,8 @@ def assumed_path(draft: Draft) -> AssumedPath:
     else:
         rate_bps, rtt_s = _USUAL_BPS, _USUAL_RTT_S
     try:
-        rate_bps = parse_rate(draft.bandwidth) if draft.bandwidth.strip() else rate_bps
-        rtt_s = parse_duration(draft.rtt) if draft.rtt.strip() else rtt_s
+        rate_bps = parse_given_rate(draft.bandwidth) if draft.bandwidth.strip() else rate_bps
+        rtt_s = parse_rtt(draft.rtt) if draft.rtt.strip() else rtt_s
     except ValueError:
         pass  # The previous step reports what is wrong with it.
     return AssumedPath(rate_bps=rate_bps, rtt_s=rtt_s, is_checked=seen is not None)

@@ -9,7 +9,7 @@ from advisor.domain.addresses import (
     parse_interfaces,
     parse_ports,
 )
-from advisor.domain.quantities import parse_duration, parse_rate
+from advisor.domain.quantities import parse_given_rate, parse_rtt
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.kit.fields.field import Check, Field
 
@@ -71,14 +71,14 @@ _ENTRIES: Final = {
         "as in 10Gbit, if you have a reservation",
         "The part of the path that you may use, in bit/s; without it, the rate of the slower "
         "network card. Results are compared with it, and large files are divided by it.",
-        parse_rate,
+        parse_given_rate,
     ),
     "rtt": _Entry(
         "Round trip",
         "as in 93.6ms, to begin with",
         "The initial round-trip time. It is measured again during the session, where the path "
         "answers.",
-        parse_duration,
+        parse_rtt,
     ),
 }
 SOURCE: Final = ("source_address", "interfaces")

@@ -193,8 +193,8 @@ def _reached_as(request: AdviceRequest) -> Draft:
         agent_command=request.agent_command or "",
         address=request.address or "",
         ports="{}-{}".format(*request.ports) if any(request.ports) else "",
-        bandwidth=f"{request.bandwidth_bps:.0f}" if request.bandwidth_bps else "",
-        rtt=f"{request.rtt_s:g}s" if request.rtt_s else "",
+        bandwidth=f"{request.bandwidth_bps:.0f}bit" if request.bandwidth_bps else "",
+        rtt=f"{request.rtt_s * 1000:.6g}ms" if request.rtt_s else "",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from advisor.domain.quantities import parse_rate
+from advisor.domain.quantities import parse_given_rate
 from advisor.transfer.tuned.parsing import parse_price
 from advisor.tui.features.transfer.draft import TransferDraft
 from advisor.tui.kit.fields.checks import whole_number
@@ -44,7 +44,7 @@ def limit_fields(draft: TransferDraft) -> Iterable[Field]:
         "Rate",
         "max_rate",
         draft,
-        check=parse_rate,
+        check=parse_given_rate,
         example="default: no limit; 2Gbit leaves the rest to others",
         explained="The mean rate limit of all streams together, in bit/s. With a limit, the "
         "rates say nothing about the settings: the epochs are not stored in the history.",
