@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def agent(
     from advisor.agent.listen import serve_tls
 
     address, port = listen
-    folders = [folder.absolute() for folder in files or ()]
+    folders = _folders(files or ())
     secret, is_new = _secret(secret_file)
 
     def listening(bound: int) -> None:
@@ -99,6 +100,13 @@ def agent(
             f"--listen {address}:{port}: {error.strerror}", remedy="choose another address or port"
         ) from None
     return 0
+
+
+def _folders(files: Collection[Path]) -> list[Path]:
+    for folder in files:
+        if not folder.is_dir():
+            raise UsageError(f"--files {folder}: there is no such folder", remedy="make it first")
+    return [folder.absolute() for folder in files]
 
 
 def _secret(path: Path | None) -> tuple[str, bool]:

@@ -1,5 +1,6 @@
 """Options of the commands that move files: what is moved, what is replaced, how it is proven."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -73,13 +74,14 @@ class DeliveryFlags(Options, frozen=True):
         ),
     ] = False
     checksum: Annotated[
-        Algorithm,
+        Algorithm | None,
         typer.Option(
             "--checksum",
+            show_default=Algorithm.BLAKE3.value,
             help="The hash that both hosts compute of each piece that arrived.",
             rich_help_panel=FILES,
         ),
-    ] = Algorithm.BLAKE3
+    ] = None
     no_checksum: Annotated[
         bool,
         typer.Option(
@@ -110,6 +112,11 @@ def delivery_of(flags: DeliveryFlags) -> DeliveryOptions:
     """Where an interrupted transfer is resumed from, and so on. Raises UsageError."""
     if flags.overwrite and flags.skip_existing:
         raise UsageError("--overwrite and --skip-existing contradict", remedy="leave one out")
+    if flags.no_checksum and (flags.checksum or flags.receipt):
+        option = "--checksum" if flags.checksum else "--receipt"
+        raise UsageError(f"--no-checksum and {option} contradict", remedy="leave one out")
+    if flags.receipt:
+        _check_receipt(flags.receipt.absolute())
     existing = Existing.OVERWRITE if flags.overwrite else Existing.REFUSE
     state = user_state_path("advisor")
     return DeliveryOptions(
@@ -117,10 +124,27 @@ def delivery_of(flags: DeliveryFlags) -> DeliveryOptions:
         receipts=state / "receipts",
         restart=flags.restart,
         existing=Existing.SKIP if flags.skip_existing else existing,
-        algorithm=None if flags.no_checksum else flags.checksum,
+        algorithm=None if flags.no_checksum else flags.checksum or Algorithm.BLAKE3,
         take_over=flags.take_over,
         receipt=flags.receipt.absolute() if flags.receipt else None,
     )
+
+
+def _check_receipt(path: Path) -> None:
+    """Raise UsageError where the receipt could not be written at the end, which makes folders."""
+    try:
+        there = next(folder for folder in path.parents if os.path.lexists(folder))
+        if not there.is_dir():
+            raise UsageError(
+                f"--receipt {path}: '{there}' is no folder", remedy="name a file elsewhere"
+            )
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise UsageError(
+                f"--receipt {path}: nothing may be written into '{there}'",
+                remedy="name a file elsewhere",
+            )
+    except OSError as error:
+        raise UsageError(f"--receipt {path}: {error.strerror or error}") from None
 
 
 def check_unused(flags: DeliveryFlags) -> None:

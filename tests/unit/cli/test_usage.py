@@ -57,6 +57,11 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["agent", "--listen", "here"], ["--listen", "here", "ADDRESS:PORT"]),
     (["agent", "--listen", "127.0.0.1:99999"], ["--listen", "65535"]),
     (["agent", "--stdio", "--ports", "0-5"], ["--ports", "0-5"]),
+    (
+        ["agent", "--listen", "127.0.0.1:0", "--files", "/etc", "--files", "/no/such"],
+        ["--files /no/such: there is no such folder"],
+    ),
+    (["agent", "--listen", "127.0.0.1:0", "--files", FILE], ["--files", FILE]),
     (["frobnicate"], ["frobnicate"]),
     (["advise", "lab:"], ["DESTINATION", "lab:NAME"]),
     (["advise", "lab:a b"], ["DESTINATION", "lab:NAME"]),
@@ -156,6 +161,19 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["transfer", FILE, "localhost", "--to", "/x", "--method", "magic"], ["magic"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--server", "what"], ["--server"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--epoch", "100ms"], ["--epoch"]),
+    (
+        ["transfer", FILE, "localhost", "--to", "/x", "--receipt", "/etc/hostname/r.json"],
+        ["--receipt /etc/hostname/r.json: '/etc/hostname' is no folder"],
+    ),
+    (["transfer", FILE, "localhost", "--to", "/x", "--receipt", "/etc"], ["--receipt", "/etc"]),
+    (
+        ["transfer", FILE, "localhost", "--to", "/x", "--no-checksum", "--receipt", "r"],
+        ["--no-checksum and --receipt contradict"],
+    ),
+    (
+        ["plan", FILE, "localhost", "--to", "/x", "--run", "--no-checksum", "--checksum", "md5"],
+        ["--no-checksum and --checksum contradict"],
+    ),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a="], ["--via", "SOURCE=DESTINATION"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a"], ["--store", "postgresql://"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--via", "a", *SHARED], ["that node itself"]),
