@@ -183,6 +183,10 @@ def checked_server(text: str, names: Iterable[str] = ()) -> str:
         return url
     if not (forms := server_forms(among)):
         raise ValueError(f"'{text}': {' and '.join(among)} cannot be given a server")
+    if "://" not in url:
+        raise ValueError(
+            f"'{text}' has no scheme, as in {forms[0].split()[0]}; see `advisor help tools`"
+        )
     raise ValueError(f"'{text}' is no server for it: write {'; or '.join(forms)}")
 
 

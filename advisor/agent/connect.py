@@ -5,6 +5,7 @@ Where no agent may run, a tool's server is reached, and something in this proces
 
 import asyncio
 import contextlib
+import os
 import shlex
 import socket
 import ssl
@@ -119,8 +120,12 @@ async def reach_tls(host: str, port: int, secret: str) -> Reached:
             f"what listens at {where} is not an agent", remedy="check the port"
         ) from None
     except OSError as error:
+        # What asyncio says repeats the call and its arguments.
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise PeerError(
-            f"{where} cannot be reached ({error.strerror})",
+            f"connection to {where} refused"
+            if isinstance(error, ConnectionRefusedError)
+            else f"{where} cannot be reached ({reason})",
             remedy="is 'advisor agent --listen' running there?",
             command=f"advisor agent --listen 0.0.0.0:{port}",
             host=host,

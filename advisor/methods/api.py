@@ -80,11 +80,17 @@ class Constant(msgspec.Struct, frozen=True, kw_only=True):
 
     def checked(self, value: float) -> float:
         """The value, if it is within bounds; raises ValueError with a message otherwise."""
-        if not self.lower <= value <= self.upper:
-            raise ValueError(f"{self.name} is {value:g}: give {self.lower:g} to {self.upper:g}")
-        if self.integer and value != int(value):
-            raise ValueError(f"{self.name} is {value:g}: give a whole number")
+        if reason := self.why_not(value):
+            raise ValueError(f"{self.name}: {reason}")
         return value
+
+    def why_not(self, value: float) -> str:
+        """Why the constant cannot have this value; "" if it can."""
+        if not self.lower <= value <= self.upper:
+            return f"{value:g} is not from {self.lower:g} to {self.upper:g}"
+        if self.integer and value != int(value):
+            return f"{value:g} is not a whole number"
+        return ""
 
 
 class Method(Protocol):

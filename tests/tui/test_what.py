@@ -84,7 +84,7 @@ async def test_a_scan_can_be_given_up_and_begun_again(
         (Draft(what="data", data="run7"), "data", "write an absolute path"),
         (Draft(what="size", size="10 lots"), "size", "not a size"),
         (Draft(what="count", files="many"), "files", "how many files"),
-        (Draft(server="dtn02"), "server", "is no server for it"),
+        (Draft(server="dtn02"), "server", "has no scheme"),
     ],
 )
 @pytest.mark.asyncio

@@ -150,6 +150,11 @@ def check_without_agent(options: ToolOptions, reach: DataReachOptions, where: En
         )
 
 
+_OWN_OPTIONS: Final = {
+    "C": "--gain-ratio (-C)",
+    "L": "--impeded (-L)",
+    "N": "--iterations (-N)",
+}
 _OF_THE_NETWORK: Final = {
     "transports": "--transports",
     "congestion": "--congestion",
@@ -201,20 +206,18 @@ def _constants(method: str, options: SearchOptions) -> dict[str, float]:
         known = {c.name: c for c in registry.usable_method(method).constants}
     except registry.PluginMissing as error:
         raise UsageError.about("--method", error) from None
-    given = dict(options.constant or ())
     named = {"C": options.C, "L": options.L, "N": options.N}
-    given |= {name: value for name, value in named.items() if value is not None}
+    own = {name: value for name, value in named.items() if value is not None}
+    given = dict(options.constant or ()) | own
     for name, value in given.items():
+        option = _OWN_OPTIONS[name] if name in own else f"--constant {name}"
         if name not in known:
             raise UsageError(
-                f"--constant {name}: {method} has none of that name, "
-                f"it has {', '.join(known) or 'none'}"
+                f"{option} is not an option of the method '{method}'",
+                remedy=f"its constants are {', '.join(known)}" if known else "",
             )
-        try:
-            known[name].checked(value)
-        except ValueError as error:
-            option = f"-{name}" if name in "CLN" else f"--constant {name}"
-            raise UsageError.about(option, error) from None
+        if reason := known[name].why_not(value):
+            raise UsageError(f"{option}: {reason}")
     return given
 
 

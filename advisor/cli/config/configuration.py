@@ -231,8 +231,10 @@ def load() -> Configuration:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return Configuration()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    except UnicodeDecodeError:
+        raise BadConfiguration(f"{file} is not UTF-8 text", remedy="store it as UTF-8") from None
+    except OSError as error:
+        raise BadConfiguration(f"{file}: {error.strerror or error}") from None
     if place := changeable_by_all(file):
         raise BadConfiguration(
             f"{file} is not read, as every user may change it: {place} is writable by everyone",

@@ -69,6 +69,7 @@ def moving_request(
                 "DESTINATION is a URL, which says where", remedy="leave out --to and --server"
             )
         to, server, destination = destination.path, destination.server, destination.endpoint
+    reached = options.request_fields(destination)
     if not to:
         raise UsageError("--to is missing", remedy="name the folder on the destination")
     try:
@@ -83,7 +84,7 @@ def moving_request(
         raise UsageError(f"--server {error}") from None
     return on_lab(
         TransferRequest(
-            **options.request_fields(destination),
+            **reached,
             dataset=dataset,
             destination_path=to,
             server_url=server,

@@ -99,7 +99,8 @@ def outcome_of(
         number = "the file is" if files == 1 else f"all {files} files are"
         message = f"{number} there, {state.words(elapsed_s)}"
     elif failure:
-        message = f"{failure}; {message}; {state.remedy}"
+        reason = str(failure).rstrip(".")  # Some are what a tool said, as whole sentences.
+        message = f"{reason}; {message}; {state.remedy}"
     elif not is_over:
         message = f"stopped: {message}; {state.remedy}"
         exit_code = EXIT_INTERRUPTED

@@ -1,6 +1,7 @@
 """Why an agent cannot be reached: the sentence, and the command that mends it."""
 
 import asyncio
+import errno
 import socket
 from pathlib import Path
 
@@ -61,7 +62,19 @@ def test_nothing_listens() -> None:
         asyncio.run(reach_tls("127.0.0.1", port, new_secret()))
     problem = caught.value.problem
     assert (problem.kind, problem.host) == (ProblemKind.UNREACHABLE, "127.0.0.1")
+    assert problem.reason == f"connection to 127.0.0.1:{port} refused"
     assert problem.command == f"advisor agent --listen 0.0.0.0:{port}"
+
+
+def test_no_route(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreachable(*_: object, **__: object) -> None:
+        raise OSError(errno.EHOSTUNREACH, "Connect call failed ('192.0.2.1', 5199)")
+
+    monkeypatch.setattr(asyncio, "open_connection", unreachable)
+    with pytest.raises(PeerError) as caught:
+        asyncio.run(reach_tls("192.0.2.1", 5199, new_secret()))
+    reason = caught.value.problem.reason
+    assert reason == "192.0.2.1:5199 cannot be reached (No route to host)"
 
 
 def test_a_secret_that_others_may_read(tmp_path: Path) -> None:

@@ -220,6 +220,14 @@ def test_what_is_wrong_is_reported_in_one_sentence(
             assert word in done.stderr
 
 
+def test_a_file_in_another_encoding(typed: Typed, tmp_path: Path) -> None:
+    file = write(tmp_path, "")
+    file.write_bytes('store = "/data/München"'.encode("latin-1"))
+    done = typed("config", "validate")
+    assert done.returncode == 2
+    assert f"{file} is not UTF-8 text" in done.stderr
+
+
 def test_a_wrong_file_keeps_nobody_from_looking(typed: Typed, tmp_path: Path) -> None:
     write(tmp_path, "[advise\n")
     assert typed("--help").returncode == 0

@@ -54,6 +54,7 @@ def state(folder: Path, *groups: FileGroup, exclusions: Sequence[Exclusion] = ()
             1,
             f"the disk is full; 1 of 3 files have arrived completely; {AGAIN}",
         ),
+        (0, 0, "Name it.", False, 1, "Name it; 0 of 3 files have arrived completely; "),
         (1, 0, "", False, 130, f"stopped: 1 of 3 files have arrived completely; {AGAIN}"),
         # Stopped in the moment in which the last file arrived.
         (3, 0, "", False, 130, f"stopped: 3 of 3 files have arrived completely; {AGAIN}"),
