@@ -98,7 +98,7 @@ def backtest(
     tables: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TABLE",
+            metavar="TABLE…",
             autocompletion=complete_table,
             help="A CSV file, a folder of them, history, history:DESTINATION, or synthetic.",
         ),

@@ -22,7 +22,7 @@ def changes(
     pairs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PAIR",
+            metavar="PAIR…",
             autocompletion=destinations,
             help="A destination, or 'SOURCE->DESTINATION'; all that are stored without one.",
         ),

@@ -1,7 +1,7 @@
 """`advisor history advice`: a stored advice as a file for whoever runs it."""
 
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -31,7 +31,12 @@ def advice_(
     store: StoredOption,
     format_name: Annotated[
         FormatName | None,
-        typer.Option("--format", show_default="text", help="The format of the output."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            show_default="text",
+            help=f"The format of the output: {', '.join(get_args(FormatName))}.",
+        ),
     ] = None,
     session: Annotated[
         str | None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 import typer
@@ -40,6 +40,7 @@ _WRITERS: Final[dict[str, Callable[[Iterable[Record], TextWriter], int | None]]]
     "prof": write_probdata,
     "pscheduler": write_pscheduler,
 }
+_FormatName = Literal["jsonl", "csv", "prof", "pscheduler", "markdown", "flent"]
 _FLENT: Final = "flent"
 _NOTHING_USABLE: Final = 1
 _INTERRUPTED: Final = 130
@@ -50,7 +51,7 @@ _BATCH: Final = 20_000
 @command("import")
 def import_files(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILES", help="The files to read; gzip is unpacked.")
+        list[Path], typer.Argument(metavar="FILE…", help="The files to read; gzip is unpacked.")
     ],
     *,
     store: StoreOption,
@@ -203,8 +204,12 @@ def export(
         ),
     ] = None,
     format_name: Annotated[
-        Literal["jsonl", "csv", "prof", "pscheduler", "markdown", "flent"],
-        typer.Option("--format", help="The format of the output."),
+        _FormatName,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"The format of the output: {', '.join(get_args(_FormatName))}.",
+        ),
     ] = "jsonl",
     output: OutputOption = None,
 ) -> None:

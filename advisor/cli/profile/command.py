@@ -24,7 +24,7 @@ def profile() -> None:
     """Measure a declared grid of settings to its end, and keep it as a profile.
 
     \b
-    advisor profile dtn02 --set streams=1,4,16 --set tcp.buffer=auto,4MiB --repeats 5
+    advisor profile dtn02 --set streams=1,4,16 --set tcp.buffer=auto,4MiB
     advisor profile show dtn02-20260301T120000Z-4f2a1c
     advisor profile compare before after
 

@@ -61,7 +61,7 @@ def _records_of(profile: StoredProfile) -> list[Record]:
 
 @command("import")
 def import_profiles(
-    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Exported profiles.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Exported profiles.")],
     *,
     store: StoreOption,
 ) -> None:

@@ -35,7 +35,7 @@ def rtt(
     profiles: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROFILES",
+            metavar="PROFILE…",
             autocompletion=complete_profiles,
             show_default="all that this host measured",
             help="Profiles of paths with different RTTs.",
@@ -59,7 +59,7 @@ def rtt(
 ) -> None:
     """Show what was reached at which round-trip time, by the number of flows.
 
-    Without PROFILES it takes the whole history of this host, each destination at its RTT;
+    Without a PROFILE it takes the whole history of this host, each destination at its RTT;
     --reference takes the profiles that come with the program, of emulated paths. It says
     up to which RTT a curve is concave, so that long connections reach nearly what short ones do,
     and beyond which RTT one transport is above the other.
@@ -70,7 +70,7 @@ def rtt(
         except CannotPlot as error:
             raise UsageError.about("--plot", error) from None
     if profiles and reference:
-        raise UsageError("--reference is instead of PROFILES", remedy="give one of them")
+        raise UsageError("--reference is instead of PROFILE", remedy="give one of them")
     with store_errors():
         if profiles:
             places = list(places_of(resolve_profile(store, one) for one in profiles))

@@ -63,7 +63,7 @@ def models(
         list[Endpoint] | None,
         typer.Argument(
             parser=p.parsed(Endpoint.parse),
-            metavar="DESTINATION",
+            metavar="DESTINATION…",
             help="[USER@]HOST or lab:NAME. Without any: all that were measured.",
             **DESTINATIONS,
         ),

@@ -90,7 +90,7 @@ def more(
         list[_Level],
         typer.Argument(
             parser=p.parsed(_level),
-            metavar="DESTINATION[=N]",
+            metavar="DESTINATION[=N]…",
             help="The destinations, with the files at the same time that each has now.",
             **DESTINATIONS,
         ),

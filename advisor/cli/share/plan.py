@@ -122,7 +122,7 @@ def plan(
         list[Wanted],
         typer.Argument(
             parser=p.parsed(parse_wanted),
-            metavar="DESTINATION[=ASKED]",
+            metavar="DESTINATION[=ASKED]…",
             help="The destinations, each with what is asked for it.",
             **DESTINATIONS,
         ),
@@ -143,7 +143,7 @@ def plan(
     \b
     kraken=4        a share of 4, relative to the shares of the others
     kraken=400Mbit  a rate
-    kraken=x1.5     this multiple of its rate when all have 2 files at the same time,
+    kraken=x1.5     this multiple of its rate when all have 2 concurrent files,
                     which --run measures in its first epoch
     kraken=@3       3 files at the same time, whatever the rate
     kraken          2 files at the same time

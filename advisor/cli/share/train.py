@@ -138,7 +138,7 @@ def train(
         list[Wanted],
         typer.Argument(
             parser=p.parsed(parse_place),
-            metavar="DESTINATION",
+            metavar="DESTINATION…",
             help="[USER@]HOST, lab:NAME, or a URL as in gsiftp://HOST/PATH.",
             **DESTINATIONS,
         ),
@@ -161,7 +161,7 @@ def train(
 
     \b
     advisor share train kraken mason blacklight --to /scratch
-    advisor share train kraken mason --to kraken=/scratch --to mason=/data/tests --time 30min
+    advisor share train kraken mason --to kraken=/scratch --to mason=/data/tests
 
     It is the load variation experiment of Kettimuthu et al. (2014), with other levels: the numbers
     of files at the same time are spread over the whole range up to --most, for each destination

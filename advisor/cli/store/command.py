@@ -26,7 +26,7 @@ def store() -> None:
 
     \b
     advisor store init postgresql://db.example.org/advisor
-    advisor store copy ~/.local/share/advisor/history postgresql://db.example.org/advisor
+    advisor store copy /data/advisor/history postgresql://db.example.org/advisor
     advisor store send
     """
 

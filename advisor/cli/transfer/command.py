@@ -190,8 +190,10 @@ def transfer(
 
     \b
     advisor transfer /data/run42 dtn02 --to /store/run42
-    advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 --method compass --epoch 10s
-    advisor transfer /data/run42 dtn21 --to /store/run42 --via dtn11=dtn21,dtn12=dtn22
+    advisor transfer file:///data/run42 gsiftp://dtn02/store/run42 \\
+        --method compass --epoch 10s
+    advisor transfer /data/run42 dtn21 --to /store/run42 \\
+        --via dtn11=dtn21,dtn12=dtn22
 
     After each control epoch the method receives the throughput of the present setting, and chooses
     how many files at the same time and streams for each are next (Balaprakash et al. 2016). Nothing

@@ -59,8 +59,9 @@ def plan(
         Rule,
         typer.Option(
             "--method",
-            help=f"The rules: {Rule.HARP} learns from past transfers, the others are rules of "
-            "thumb.",
+            metavar="RULE",
+            help=f"{', '.join(Rule)}: {Rule.HARP} learns from past transfers, the others are rules "
+            "of thumb.",
             rich_help_panel=SEARCH,
         ),
     ] = Rule.HARP,

@@ -1,5 +1,6 @@
 """`advisor help`: pages in the terminal, and the page that the help of each command names."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -83,3 +84,25 @@ def test_the_help_of_every_command_names_its_page(
 
 def test_the_overview_leads_to_the_manual() -> None:
     assert "Manual: advisor help\n" in printed("--help")
+
+
+@pytest.mark.parametrize(("words", "command"), every_command(), ids=lambda one: str(one)[:30])
+def test_nothing_of_the_help_is_cut_at_80_columns(
+    words: tuple[str, ...], command: TyperCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = printed(*words, "--help")
+    for line in shown.splitlines():
+        assert not re.search(r"--[\w-]*…", line), line
+        assert not re.search(r"<[\w|.-]*(?=\s)", line), line
+    text = inspect.getdoc(command.callback) or ""
+    examples = [block.split("\n\n")[0] for block in text.split("\b\n")[1:]]
+    for line in "\n".join(examples).splitlines():
+        assert line in shown, line
+
+
+@pytest.mark.parametrize(("words", "command"), every_command(), ids=lambda one: str(one)[:30])
+def test_arguments_that_are_repeated_say_so(words: tuple[str, ...], command: TyperCommand) -> None:
+    repeated = [one for one in command.params if one.nargs == -1]
+    for one in repeated:
+        assert words in {("help",), ("lab", "exec")} or (one.metavar or "").endswith("…")
