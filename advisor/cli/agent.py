@@ -21,7 +21,8 @@ def agent(
     stdio: Annotated[
         bool,
         typer.Option(
-            "--stdio", help="Serve on standard input and output; ssh starts the agent so."
+            "--stdio",
+            help="Serve on standard input and output; this is how ssh starts it.",
         ),
     ] = False,
     listen: Annotated[

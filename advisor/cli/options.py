@@ -134,7 +134,8 @@ ServerOption = Annotated[
         "--server",
         metavar="URL",
         help="The destination's server for the tool, as in gsiftp://HOST:2811 or "
-        "sftp://USER@HOST:22; of a tool that fetches, this host's.",
+        "sftp://USER@HOST:22; for a tool that fetches (aria2c), the URL of the server on this "
+        "host.",
         rich_help_panel=FILES,
     ),
 ]
@@ -158,7 +159,7 @@ def max_concurrency_option(*, note: str = "", panel: str = LIMITS, **settings: A
         "--max-concurrency",
         low=1,
         high=128,
-        help=f"Most files, or ranges of large files, at the same time{note}.",
+        help=f"Most concurrent files, or ranges of large files{note}.",
         rich_help_panel=panel,
         **settings,
     )

@@ -54,7 +54,7 @@ def node_words(one: NodeProgress) -> str:
 
 def _epoch_words(event: ev.TransferStarted) -> str:
     if event.decides:
-        return "a control epoch ends when its difference is decided"
+        return "each control epoch ends when the rate difference is significant"
     return f"a control epoch is {format_duration(event.epoch_s)}"
 
 

@@ -32,7 +32,7 @@ def resume(
     as_json: EventsAsJson = False,
     orders: OrdersOption = False,
 ) -> int:
-    """Continue the last session that was interrupted, of whatever pair.
+    """Resume the last interrupted session, whichever pair it measured.
 
     Its probes count: the search continues from where it was, within the time that was left. With
     --more it continues the last session for that much more time, even if it had stopped because all

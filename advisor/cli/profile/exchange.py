@@ -100,8 +100,8 @@ def delete(
 ) -> None:
     """Delete PROFILE: it is hidden, and its measurements no longer count in the history.
 
-    A profile made of the history takes nothing with it. 'advisor history delete --undo' brings a
-    session back.
+    Deleting a profile made with --from-history deletes no measurements. 'advisor history
+    delete --undo' brings a session back.
     """
     with store_errors():
         found = resolve_profile(store, profile)

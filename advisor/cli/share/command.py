@@ -15,9 +15,9 @@ def share() -> None:
     advisor share train kraken mason blacklight --to /scratch
     advisor share plan kraken=4 mason=5 blacklight=6
 
-    What a destination gets depends on how many files go to it at a time, and on how many go to all.
-    An experiment teaches models of that, which are solved for what is asked (Kettimuthu et al.
-    2014).
+    What a destination gets depends on how many concurrent files go to it, and on how many go to
+    all. `share train` measures this and fits models; `share plan` uses them to find the concurrency
+    for each requested share (Kettimuthu et al. 2014).
     """
 
 

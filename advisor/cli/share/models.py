@@ -94,7 +94,7 @@ def models(
     with store_errors():
         names = _names(store, wanted or [])
         if not names and not as_json:
-            say("Nothing is learnt yet: `advisor share train` does.", err=True)
+            say("No models yet: run `advisor share train`.", err=True)
             return 0
         if compare:
             return _compare(store, names, streams, tool, as_json=as_json)

@@ -77,7 +77,7 @@ def _level(text: str) -> tuple[str, int]:
     if not equals:
         return Endpoint.parse(text).host, BASE
     if not re.fullmatch(r"\d{1,3}", level):
-        raise ValueError("write the files at a time after =, as in kraken=3")
+        raise ValueError("write the concurrent files after =, as in kraken=3")
     return Endpoint.parse(name).host, int(level)
 
 
@@ -91,7 +91,7 @@ def more(
         typer.Argument(
             parser=p.parsed(_level),
             metavar="DESTINATION[=N]…",
-            help="The destinations, with the files at the same time that each has now.",
+            help="The destinations, with the concurrent files that each has now.",
             **DESTINATIONS,
         ),
     ],
@@ -100,13 +100,13 @@ def more(
     tool: MeasuredToolOption = None,
     as_json: ResultAsJson = False,
 ) -> int:
-    """Show what one more file at the same time gains the first DESTINATION, and costs the others.
+    """Show what one more concurrent file gains the first DESTINATION, and costs the others.
 
     \b
     advisor share more kraken
     advisor share more kraken=3 mason=1 blacklight=0
 
-    N is the number of files that go to a destination at the same time now; 2 without N, also for
+    N is the number of concurrent files to a destination now; 2 without N, also for
     the others that are known. 0 leaves one out. Shown beside it: one more stream for each file of
     the first, where an experiment varied the streams (`advisor share train --streams 2-8`).
     """

@@ -83,7 +83,7 @@ class PlaceOptions(Options, frozen=True):
         typer.Option(
             "--most",
             metavar="[DEST=]CAP",
-            help="A limit: most files at the same time, or most rate, as in kraken=8 and "
+            help="A limit: most concurrent files, or most rate, as in kraken=8 and "
             "kraken=300Mbit. Can be repeated.",
             rich_help_panel=LIMITS,
         ),
@@ -133,7 +133,7 @@ def plan(
     estimate: EstimateOption = DEFAULT.estimate,
     as_json: EventsAsJson = False,
 ) -> int:
-    """Plan how many files at the same time give each DESTINATION what is ASKED; --run moves them.
+    """Plan how many concurrent files give each DESTINATION what is ASKED; --run moves them.
 
     \b
     advisor share plan kraken=4 mason=5 blacklight=6
@@ -145,8 +145,8 @@ def plan(
     kraken=400Mbit  a rate
     kraken=x1.5     this multiple of its rate when all have 2 concurrent files,
                     which --run measures in its first epoch
-    kraken=@3       3 files at the same time, whatever the rate
-    kraken          2 files at the same time
+    kraken=@3       3 concurrent files, whatever the rate
+    kraken          2 concurrent files
 
     The models are those of `advisor share train`. With --run the files go to all of them at once.
     After each epoch the numbers of files are corrected where what arrived shows beyond doubt that

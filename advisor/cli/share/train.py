@@ -99,7 +99,7 @@ class TrainingOptions(Options, frozen=True):
             "--most",
             low=2,
             high=128,
-            help="Most files at the same time to one destination.",
+            help="Most concurrent files to one destination.",
             rich_help_panel=LIMITS,
         ),
     ] = MOST_FILES
@@ -164,7 +164,7 @@ def train(
     advisor share train kraken mason --to kraken=/scratch --to mason=/data/tests
 
     It is the load variation experiment of Kettimuthu et al. (2014), with other levels: the numbers
-    of files at the same time are spread over the whole range up to --most, for each destination
+    of concurrent files are spread over the whole range up to --most, for each destination
     independently of the others. One file (some, by a tool that moves whole files) is sent
     repeatedly to a new folder in FOLDER, which is removed at the end. The measurements are stored:
     run again, the command adds to them.

@@ -85,8 +85,9 @@ def copy(
     """Add to the history TO every record that the history FROM has and it has not.
 
     Both directions work, folder to database and back. Copying again adds nothing, so an interrupted
-    copy is repeated. Requests and advice of other users are left out, as of an imported file. Who
-    made a remark is copied with it from a database; into a database, the account that copies has.
+    copy is repeated. Requests and advice of other users are left out, as of an imported file. Notes
+    copied from a database keep their author; notes copied into one get the copying account as
+    author.
     """
     try:
         require_history(source)

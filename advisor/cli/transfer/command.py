@@ -79,7 +79,7 @@ class TuningOptions(Options, frozen=True):
             parser=p.parsed(parse_start),
             metavar="CxP",
             show_default="what was advised, else by history or path, else 2x8",
-            help="The setting to start with: files at the same time x streams for each.",
+            help="The setting to start with: concurrent files x streams for each.",
             rich_help_panel=SEARCH,
         ),
     ] = None
@@ -89,8 +89,7 @@ class TuningOptions(Options, frozen=True):
             "--streams",
             low=1,
             high=128,
-            help="Keep this number of streams for each file, and tune the files at the same time "
-            "alone.",
+            help="Keep this number of streams for each file, and tune the concurrent files alone.",
             show_default=False,
             rich_help_panel=SEARCH,
         ),
@@ -101,8 +100,9 @@ class TuningOptions(Options, frozen=True):
             "--price",
             parser=p.parsed(parse_price),
             metavar="PERCENT",
-            help="Each extra flow must gain more than this, as in 2%. With a price, two transfers "
-            "that are tuned at one source settle instead of outdoing each other.",
+            help="Each extra flow must gain more than this, as in 2%. With a price, two "
+            "tuned transfers at one source share the link instead of raising their streams without "
+            "limit.",
             rich_help_panel=SEARCH,
         ),
     ] = None
@@ -136,7 +136,7 @@ class LimitOptions(Options, frozen=True):
             "--max-flows",
             low=1,
             high=128 * 128,
-            help="Most streams in total: files at the same time × streams for each.",
+            help="Most streams in total: concurrent files × streams for each.",
             rich_help_panel=LIMITS,
         ),
     ] = 128
@@ -196,9 +196,8 @@ def transfer(
         --via dtn11=dtn21,dtn12=dtn22
 
     After each control epoch the method receives the throughput of the present setting, and chooses
-    how many files at the same time and streams for each are next (Balaprakash et al. 2016). Nothing
-    is restarted for that: clients that run finish their piece, those that follow have the new
-    setting.
+    how many concurrent files and streams for each are next (Balaprakash et al. 2016). Running
+    clients are not restarted: they finish their piece, and those that follow have the new setting.
 
     Every piece is read back at the destination and compared by checksum while the transfer runs; at
     the end there is a signed receipt. Exit code 0 means that everything in DATA is proven to be
@@ -256,7 +255,7 @@ def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
     if streams is not None and start.parallelism != streams:
         raise UsageError("--start has other streams than --streams")
     if start.concurrency > limits.max_concurrency:
-        raise UsageError("--start has more files at a time than --max-concurrency")
+        raise UsageError("--start has more concurrent files than --max-concurrency")
     if start.parallelism > limits.max_streams:
         raise UsageError("--start has more streams than --max-streams")
     if start.concurrency * start.parallelism > limits.max_flows:

@@ -69,7 +69,7 @@ class DeliveryFlags(Options, frozen=True):
         bool,
         typer.Option(
             "--take-over",
-            help="Write where another transfer was abandoned.",
+            help="Take over a target that an abandoned transfer still claims.",
             rich_help_panel=FILES,
         ),
     ] = False

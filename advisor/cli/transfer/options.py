@@ -59,8 +59,8 @@ RelaxationOption = Annotated[
         "--relaxation",
         low=0.1,
         high=1.0,
-        help="For what learns from past transfers: the share of the expected rate that is kept "
-        "when files at the same time, and then streams, are reduced; 0.7 in HARP's paper.",
+        help="With a method that learns from history: the fraction of the predicted rate to keep "
+        "when concurrency, then streams, are lowered; 0.7 in HARP's paper.",
         rich_help_panel=SEARCH,
     ),
 ]

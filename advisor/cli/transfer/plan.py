@@ -114,7 +114,7 @@ def plan(
     advisor plan /data/run42 dtn02 --to /store/run42 --run
 
     The files are divided into classes by size. For each class, similar past transfers show how many
-    files at the same time and streams for each are best (HARP, Arslan et al. 2018); then all
+    concurrent files and streams for each are best (HARP, Arslan et al. 2018); then all
     classes are moved together. Without --run the path is checked and nothing is moved.
     """
     if sample is not None and not run:

@@ -64,5 +64,5 @@ def parse_precision(text: str) -> float:
 
 def _concurrency(text: str) -> int:
     if not 1 <= int(text) <= _MOST:
-        raise ValueError(f"give 1 to {_MOST} files at a time")
+        raise ValueError(f"give 1 to {_MOST} concurrent files")
     return int(text)

@@ -13,7 +13,7 @@ _START: Final = re.compile(r"([1-9]\d{0,2})\s*[x×]\s*([1-9]\d{0,2})")
 def parse_start(text: str) -> Levels:
     """Concurrency and parallelism, from `4x8`. Raises ValueError."""
     if not (match := _START.fullmatch(text.strip())):
-        raise ValueError("write files at a time and streams for each, as in 4x8")
+        raise ValueError("write concurrent files and streams for each, as in 4x8")
     return Levels(concurrency=int(match[1]), parallelism=int(match[2]))
 
 

@@ -166,7 +166,7 @@ def test_the_start_over_several_nodes_names_no_setting() -> None:
     )
     assert started_line(event) == (
         "dtn01->dtn02: session feedcafe, 10 GiB to move over 2 nodes, each tuned by doubling; "
-        "a control epoch ends when its difference is decided"
+        "each control epoch ends when the rate difference is significant"
     )
 
 

@@ -28,7 +28,7 @@ from advisor.tui.kit.static import Static
 
 _KNOWN_FROM: Final = 110
 _WAYS: Final[dict[Way, str]] = {
-    "ssh": "ssh starts it (as git does)",
+    "ssh": "Start the agent over ssh (advisor is installed there)",
     "push": "ssh brings it along, where advisor is not installed",
     "agent": "it is listening already, at a HOST:PORT",
     "none": "none: no program may run there but the tool's server",
