@@ -12,7 +12,7 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
