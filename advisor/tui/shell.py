@@ -105,6 +105,13 @@ class Shell(App[int]):
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
+    def action_help_quit(self) -> None:
+        """Say which key quits; Ctrl-C copies, where text is selected."""
+        for key, active in self.active_bindings.items():
+            if active.binding.action in ("quit", "app.quit"):
+                self.notify(f"Press {key} to quit.")
+                return
+
     def begin_session(self, arguments: list[str]) -> None:
         """Start a session and show it. One at a time: see `why_no_session`."""
         self.start_session(arguments)

@@ -42,6 +42,21 @@ async def test_help_tells_the_keys_and_closes(new_app: NewApp) -> None:
         assert isinstance(app.screen, HomeScreen)
 
 
+@pytest.mark.parametrize("screen", ["home", "where", "history"])
+@pytest.mark.asyncio
+async def test_ctrl_c_says_in_plain_text_what_quits(new_app: NewApp, screen: str) -> None:
+    app = new_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        if screen != "home":
+            app.go(screen)
+        await pilot.pause()
+        app.set_focus(None)
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.latest)
+        assert app.latest
+        assert (app.latest.title, app.latest.message) == ("", "Press ctrl+q to quit.")
+
+
 @pytest.mark.asyncio
 async def test_a_step_is_gone_to_and_left(new_app: NewApp) -> None:
     app = new_app()

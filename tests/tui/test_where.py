@@ -56,9 +56,36 @@ async def test_no_host_is_answered_under_its_field(new_app: NewApp, size: tuple[
         field = app.screen.query_one("#field-destination", Field)
         assert field.problem == "'no host!' is not a host: write HOST or USER@HOST"
         assert field.problem in str(field.query_one(".note", Static).render())
+        # Not beside it again.
+        await until(pilot, lambda: words(app, "#reached") == "")
         await pilot.press("ctrl+n")
         await pilot.pause()
         assert isinstance(app.screen, WhereScreen)
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_first_replaces_the_last_destination(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="localhost", bandwidth="10Gbit"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_where(app, pilot)
+        await pilot.press(*"dtn02")
+        assert app.draft.destination == "dtn02"
+        # It is no longer the prefilled one: whoever comes back goes on typing.
+        app.screen.query_one("#field-bandwidth Input", Input).focus()
+        await pilot.pause()
+        app.screen.query_one("#field-destination Input", Input).focus()
+        await pilot.press(*".org")
+        assert app.draft.destination == "dtn02.org"
+        assert app.draft.bandwidth == "10Gbit"
+
+
+@pytest.mark.asyncio
+async def test_the_last_destination_can_be_added_to(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="dtn02"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await at_where(app, pilot)
+        await pilot.press("end", *".org")
+        assert app.draft.destination == "dtn02.org"
 
 
 @pytest.mark.parametrize(

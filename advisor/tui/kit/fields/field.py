@@ -67,7 +67,7 @@ class Field(Vertical):
             getattr(draft, attribute),
             placeholder=example,
             compact=True,
-            select_on_focus=False,
+            select_on_focus=True,
             suggester=suggester,
         )
         self._input.border_title = label
@@ -118,7 +118,12 @@ class Field(Vertical):
 
     def enter(self) -> None:
         """Focus it with its cursor at the end."""
+        self._input.select_on_focus = False
         self._input.focus()
+
+    def on_descendant_focus(self) -> None:
+        """Select only what was there before: what is typed first replaces it, and no more."""
+        self._input.select_on_focus = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Store it at once."""

@@ -215,6 +215,8 @@ class WhereScreen(Step):
 
     def _state(self) -> tuple[str, str]:
         """A sentence, and whether it is "good", "bad" or "" for neither."""
+        if self.query_one(DestinationField).problem:
+            return "", ""  # It stands in the line above.
         if missing := self._incomplete():
             return f"· {missing}", ""
         look, draft = self._look, self.advisor.draft
