@@ -380,7 +380,8 @@ class AgentLink:
 
 def _step_request(tool: str, order: TransferOrder) -> m.RunStep:
     """The order as a message. Raises Refusal if it exceeds the limits of messages."""
-    order = msgspec.structs.replace(order, list_file="", base_port=0)
+    # An older agent refuses what it does not know, and links concern the source alone.
+    order = msgspec.structs.replace(order, list_file="", base_port=0, follows_links=msgspec.UNSET)
     try:
         bounded = msgspec.convert(msgspec.to_builtins(order), m.StepOrder)
         request = m.RunStep(tool=tool, order=bounded)

@@ -186,13 +186,8 @@ class StepPath(PathFacts, frozen=True, kw_only=True, forbid_unknown_fields=True)
     destination_address: Address
 
 
-class StepOrder(
-    TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
-):
-    """A transfer, with limits. The agent chooses list file and ports itself.
-
-    What has its usual value is left out: an older agent refuses what it does not know.
-    """
+class StepOrder(TransferOrder, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A transfer, with limits. The agent chooses list file and ports itself."""
 
     setting: BoundedSetting
     pieces: Annotated[tuple[StepPiece, ...], msgspec.Meta(min_length=1, max_length=PIECES_LIMIT)]

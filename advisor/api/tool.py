@@ -188,7 +188,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     creates them for several pieces. `is_proven`: what arrives is compared with its source by
     others, whatever the tool says, and replaces what is there. `for_user`: the user runs the line,
     and nothing reads what it prints. `follows_links`: the source of a piece may be a symbolic link,
-    or be below one; what it points to is moved.
+    or be below one; what it points to is moved. The destination is not told.
     """
 
     setting: Setting
@@ -202,7 +202,7 @@ class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     make_folders: bool | None = None
     is_proven: bool = False
     for_user: bool = False
-    follows_links: bool = False
+    follows_links: bool | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def total_bytes(self) -> int:
