@@ -7,7 +7,6 @@ claims FOLDER, or what was to be created below it; HASH is that of the target's 
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import posixpath
@@ -22,15 +21,13 @@ import msgspec
 from advisor.agent.files import opened_folder, rename_new
 from advisor.domain.printable import SHOWN
 from advisor.hosts.decoding import BadData, decoded
+from advisor.hosts.locks import try_lock
 
 FORMAT: Final = 1
 
 _PREFIX: Final = ".advisor-claim-"
 _HASH_LENGTH: Final = 16
 _NOTE_LIMIT_BYTES: Final = 16 * 1024
-_NO_LOCKS: Final = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)
-"""Some parallel file systems are mounted without locks."""
-
 _NOT_FOR_WRITING: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR)
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -95,7 +92,7 @@ def create(file: Path, note: ClaimNote, *, replace: bool = False) -> int:
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
-        _lock(lock)
+        try_lock(lock)
         below = posixpath.relpath(note.target, file.parent)
         os.write(lock, msgspec.json.encode(msgspec.structs.replace(note, below=below)))
         os.fsync(lock)
@@ -119,7 +116,7 @@ def opened(file: Path) -> Iterator[Found]:
     """
     handle = _handle_of(file)
     try:
-        locked = _lock(handle)
+        locked = try_lock(handle)
         # One that was replaced since it was opened was replaced by a locked one.
         is_active = locked is False or not is_at(file, handle)
         yield Found(_note(handle), is_active=is_active, has_locks=locked is not None)
@@ -195,31 +192,6 @@ def _exists(file: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _lock(handle: int) -> bool | None:
-    """Whether it is locked now; None where the file system has no locks. Raises OSError."""
-    try:
-        _flock(handle)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno in _NO_LOCKS:
-            return None
-        raise
-    return True
-
-
-def _flock(handle: int) -> None:
-    """Raises OSError."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno != errno.EBADF:
-            raise
-        # NFSv4 wants a handle for writing, and this account may only read the file. A shared lock
-        # conflicts with that of its holder too.
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def _handle_of(file: Path) -> int:

@@ -10,6 +10,7 @@ from advisor.domain.problem import ProblemError, ProblemKind
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _CLOSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
+ELSEWHERE: Final = "name another place with --store"
 
 
 class StoreError(ProblemError):
@@ -22,28 +23,30 @@ class StoreFull(StoreError):
     kind = ProblemKind.NO_SPACE
 
 
-def _explained(error: OSError, path: Path, doing: str) -> StoreError:
+def _explained(error: OSError, path: Path, doing: str, elsewhere: str) -> StoreError:
     reason = (error.strerror or str(error)).lower()
     if error.errno in _FULL:
         return StoreFull(
             f"cannot {doing} {path}: {reason}",
-            remedy="free some space or name another place with --store",
+            remedy=f"free some space or {elsewhere}",
         )
     if error.errno in _CLOSED:
         return StoreError(
             f"cannot {doing} {path}: {reason}",
             kind=ProblemKind.NO_ACCESS,
-            remedy="give access to it or name another place with --store",
+            remedy=f"give access to it or {elsewhere}",
         )
-    return StoreError(
-        f"cannot {doing} {path}: {reason}", remedy="fix that or name another place with --store"
-    )
+    fixable = "" if error.errno == errno.ENOLCK else "fix that or "
+    return StoreError(f"cannot {doing} {path}: {reason}", remedy=f"{fixable}{elsewhere}")
 
 
 @contextmanager
-def explaining(path: Path, doing: str) -> Iterator[None]:
-    """Turn any OSError of the block into a StoreError about `doing` (read, write) `path`."""
+def explaining(path: Path, doing: str, elsewhere: str = ELSEWHERE) -> Iterator[None]:
+    """Turn any OSError of the block into a StoreError about `doing` (read, write) `path`.
+
+    `elsewhere`: how the user has it done in another place.
+    """
     try:
         yield
     except OSError as error:
-        raise _explained(error, path, doing) from error
+        raise _explained(error, path, doing, elsewhere) from error

@@ -12,7 +12,8 @@ from tinydb.storages import Storage
 from tinydb.table import Table
 
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
-from advisor.store.errors import StoreError, StoreFull, explaining
+from advisor.hosts.locks import require_locks
+from advisor.store.errors import ELSEWHERE, StoreError, StoreFull, explaining
 from advisor.store.files import (
     ensure_file,
     make_directory,
@@ -46,13 +47,17 @@ class JournalStorage(Storage):
     turns into a lock at the server on NFS, so that it also works between hosts. It is a separate
     file because the journal itself may be replaced while another process waits for it.
 
+    `elsewhere`: how the user has the journal in another place, for the errors.
+
     Readers take no lock. A line counts once it ends in a newline; a line that is not a JSON object
     is skipped and counted in `bad_lines`. Parsed lines are cached, and only lines appended since
     are read again.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, elsewhere: str = ELSEWHERE) -> None:
         self.path = path
+        self._elsewhere = elsewhere
+        self._has_locks = False
         self._lock = UnixFileLock(
             path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S, poll_interval=_POLL_S
         )
@@ -71,22 +76,32 @@ class JournalStorage(Storage):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock out all other writers; may be nested. Raises StoreError after the time limit."""
-        with explaining(self.path.parent, "write"):
+        """Lock out all other writers; may be nested.
+
+        Raises StoreError after the time limit, and at once on a file system without locks.
+        """
+        with explaining(self.path.parent, "write", self._elsewhere):
             make_directory(self.path.parent)
-            ensure_file(Path(self._lock.lock_file))
+            self._require_locks()
             try:
                 self._lock.acquire()
             except Timeout as error:
                 raise StoreError(
                     f"cannot write {self.path}: another process has held its lock for "
                     f"{LOCK_TIMEOUT_S:.0f} s",
-                    remedy="end that process or name another place with --store",
+                    remedy=f"end that process or {self._elsewhere}",
                 ) from error
         try:
             yield
         finally:
             self._lock.release()
+
+    def _require_locks(self) -> None:
+        file = Path(self._lock.lock_file)
+        ensure_file(file)
+        if not self._has_locks:
+            require_locks(file)
+        self._has_locks = True
 
     def append(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
         """Append one line per document and return their ids once all are on disk.
@@ -95,7 +110,7 @@ class JournalStorage(Storage):
         """
         lines = [msgspec.json.encode(document) + b"\n" for document in documents]
         # Open only under the lock: before, the file might be one that is about to be replaced.
-        with self.locked(), explaining(self.path, "write"):
+        with self.locked(), explaining(self.path, "write", self._elsewhere):
             handle = open_or_create(self.path, os.O_RDWR)
             try:
                 return self._append(handle, lines)
@@ -155,7 +170,7 @@ class JournalStorage(Storage):
         """Replace the journal by these documents, atomically; they get new ids, bad lines go."""
         lines = (msgspec.json.encode(document) + b"\n" for document in data.get(TABLE, {}).values())
         payload = b"".join(lines)
-        with self.locked(), explaining(self.path, "write"):
+        with self.locked(), explaining(self.path, "write", self._elsewhere):
             replace_file(self.path, payload)
         self.forget()
 

@@ -20,14 +20,16 @@ from platformdirs import user_state_path
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import Record
+from advisor.hosts.locks import require_locks
 from advisor.hosts.private_folders import NotPrivate, private_folder
 from advisor.store.errors import StoreError, explaining
-from advisor.store.files import replace_file
+from advisor.store.files import ensure_file, replace_file
 from advisor.store.journal import JournalStorage, JournalTable
 from advisor.store.postgres.address import Address
 
 _ADDRESS: Final = "address"
 _MOST_ADDRESS_BYTES: Final = 4096
+_ELSEWHERE: Final = "set XDG_STATE_HOME to a folder on another file system"
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -43,8 +45,8 @@ class Spool:
     def __init__(self, address: Address) -> None:
         self.address = address
         self.folder = _place() / address.key
-        self._waiting = JournalTable(JournalStorage(self.folder / "journal.jsonl"))
-        self._refused = JournalTable(JournalStorage(self.folder / "refused.jsonl"))
+        self._waiting = JournalTable(JournalStorage(self.folder / "journal.jsonl", _ELSEWHERE))
+        self._refused = JournalTable(JournalStorage(self.folder / "refused.jsonl", _ELSEWHERE))
 
     def __len__(self) -> int:
         """How many records wait."""
@@ -71,7 +73,7 @@ class Spool:
             raise StoreError.about("", error) from error
         address = self.folder / _ADDRESS
         if not address.exists():
-            with explaining(address, "write"):
+            with explaining(address, "write", _ELSEWHERE):
                 replace_file(address, self.address.uri.encode())
         return self.folder
 
@@ -95,13 +97,16 @@ class Spool:
         return found
 
     def sending(self) -> UnixFileLock | None:
-        """A lock that one sender at a time holds; None while another does."""
-        self.make()
-        lock = UnixFileLock(self.folder / "send.lock", timeout=0)
-        try:
-            lock.acquire()
-        except Timeout:
-            return None
+        """A lock that one sender at a time holds; None while another does. Raises StoreError."""
+        file = self.make() / "send.lock"
+        lock = UnixFileLock(file, timeout=0)
+        with explaining(file, "write", _ELSEWHERE):
+            ensure_file(file)
+            require_locks(file)
+            try:
+                lock.acquire()
+            except Timeout:
+                return None
         return lock
 
     def remove(self, numbers: Sequence[int], refused: Sequence[Waiting] = ()) -> None:

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
+from advisor.hosts.locks import require_locks
 from advisor.models.slicing import FileEntry, Part
 from advisor.store.files import ensure_file, make_directory, replace_file, write_all
 from advisor.store.layout import safe_name
@@ -127,6 +128,7 @@ class TransferJournal:
         try:
             make_directory(self._path.parent)
             ensure_file(Path(self._lock.lock_file))
+            require_locks(Path(self._lock.lock_file))
             self._lock.acquire()
         except Timeout:
             raise TransferRuns(

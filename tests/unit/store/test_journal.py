@@ -1,5 +1,7 @@
 import errno
+import fcntl
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,6 +14,9 @@ from tinydb import where
 from advisor.store import journal as journal_module
 from advisor.store import reading
 from advisor.store.journal import JournalStorage, JournalTable, StoreError, StoreFull
+from advisor.store.postgres.address import Address
+from advisor.store.postgres.spool import Spool, Waiting
+from tests.unit.store.conftest import make_a_probe
 
 
 @pytest.fixture
@@ -248,3 +253,41 @@ def test_a_lock_that_is_never_given_back(path: Path, monkeypatch: pytest.MonkeyP
     held = pytest.raises(StoreError, match="another process has held its lock")
     with UnixFileLock(path.with_suffix(".lock")), held:
         table.insert({"n": 1})
+
+
+def without_locks(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every file system, as those of Lustre that are mounted without -o flock."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    def waits(*_: object, **__: object) -> None:
+        pytest.fail("nobody has the lock: there is nothing to wait for")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr(UnixFileLock, "acquire", waits)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks(
+    table: JournalTable, path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    without_locks(number, monkeypatch)
+    sentence = f"cannot write {path.parent}: its file system has no locks: name another place with"
+    for _ in range(2):  # The file of the lock is there the second time.
+        with pytest.raises(StoreError, match=re.escape(sentence)):
+            table.insert({"n": 1})
+    assert table.all() == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_spool_on_a_file_system_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    spool = Spool(Address.parse("postgresql://alice@dtn/history"))
+    without_locks(number, monkeypatch)
+    waiting = [Waiting(make_a_probe())]
+    for write in (lambda: spool.add(waiting), spool.sending):
+        with pytest.raises(StoreError, match="has no locks: set XDG_STATE_HOME to a folder on"):
+            write()

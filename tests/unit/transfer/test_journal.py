@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import errno
+import fcntl
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -148,6 +150,21 @@ def test_only_one_has_it_at_a_time(journal: TransferJournal, tmp_path: Path) -> 
         pass
     with second:
         pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_locks_nothing_is_said_to_run_already(
+    journal: TransferJournal, messages: list[str], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no flock here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for _ in range(2):
+        with journal:
+            pass
+    [message] = messages
+    assert "its file system has no locks): the transfer continues" in message
 
 
 def test_it_says_how_far_it_is() -> None:
