@@ -12,6 +12,7 @@ import os
 import posixpath
 import socket
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,8 +48,9 @@ _Seen: TypeAlias = tuple[Literal["file", "folder", "link", "other", "outside"], 
 class Delivery:
     """What one conversation does with the target of its transfer.
 
-    Its requests come one at a time, in threads. `keeps_key`: whether the key that signs is kept
-    for later conversations.
+    Its requests are done one at a time, in threads, of which none can be ended: one that is not
+    waited for any more still keeps the claim until it has ended. `keeps_key`: whether the key that
+    signs is kept for later conversations.
     """
 
     def __init__(self, rights: FileRights, *, keeps_key: bool = True) -> None:
@@ -59,15 +61,37 @@ class Delivery:
         self._count = 0
         self._algorithm = Algorithm.BLAKE3
         self._is_closed = False
+        self._at_work = threading.Lock()
 
     def close(self) -> None:
-        """Give up the claim, which marks an abandoned transfer from now on."""
+        """Give up the claim, which marks an abandoned transfer from now on.
+
+        While a thread is still at work, it gives it up when it has ended.
+        """
         self._is_closed = True
-        if self._claim is not None:
-            self._claim.release(done=False)
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Nothing while a thread is at work."""
+        if self._at_work.acquire(blocking=False):
+            try:
+                if self._claim is not None:
+                    self._claim.release(done=False)
+            finally:
+                self._at_work.release()
 
     def answer(self, request: t.Delivery, reading: Reading) -> m.Reply:
         """The reply. Blocks. Raises FilesRefused, ReadingStopped."""
+        try:
+            with self._at_work:
+                reading.check()
+                return self._answer(request, reading)
+        finally:
+            # Only now, so that either this thread or `close` finds that nobody is at work.
+            if self._is_closed:
+                self._give_up()
+
+    def _answer(self, request: t.Delivery, reading: Reading) -> m.Reply:
         match request:
             case t.ClaimTarget():
                 return self._take(request, reading)
@@ -137,8 +161,6 @@ class Delivery:
             )
         except Taken as error:
             return _taken(error)
-        if self._is_closed:  # The advisor has left meanwhile.
-            taken.release(done=False)
         self._claim = taken
         self._pieces, self._count = hashlib.sha256(), 0
         return t.TargetClaimed(

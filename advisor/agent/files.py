@@ -354,12 +354,19 @@ class TransferWork(Protocol):
 
 
 class FileWork:
-    """One request on files in progress. `seen_bytes`: bytes read for it so far."""
+    """One request on files in progress. `seen_bytes`: bytes read for it so far.
 
-    def __init__(self, rights: FileRights, turn: Turn, transfer: TransferWork) -> None:
+    `made` is told of each scratch folder as soon as it exists, in the thread that made it, whether
+    or not somebody still waits for the reply.
+    """
+
+    def __init__(
+        self, rights: FileRights, turn: Turn, transfer: TransferWork, made: Callable[[str], None]
+    ) -> None:
         self._rights = rights
         self._turn = turn
         self._transfer = transfer
+        self._made = made
         self.seen_bytes = 0
 
     async def result(self, request: m.Work) -> m.Reply:
@@ -404,7 +411,9 @@ class FileWork:
                 checksums = [checksum_of(opening, reading) for opening in openings]
                 return m.ChecksumsFound(checksums=checksums, seen_bytes=reading.seen_bytes)
             case m.MakeScratch(folder=folder, server_port=port, stripes=stripes):
-                return m.ScratchMade(folder=make_scratch(rights, folder, port, stripes))
+                made = make_scratch(rights, folder, port, stripes)
+                self._made(made)
+                return m.ScratchMade(folder=made)
             case m.MoveFiles(pairs=pairs):
                 return m.FilesMoved(reasons=[move(rights, *pair) for pair in reading.each(pairs)])
             case m.RemoveScratch(folder=folder):

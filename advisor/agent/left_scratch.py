@@ -1,7 +1,12 @@
-"""What an advisor leaves of its scratch folders when it is killed, or its connection is cut."""
+"""What an advisor leaves of its scratch folders when it is killed, or its connection is cut.
+
+A thread that makes one cannot be ended, and may be slow. So it tells of the folder itself, and it
+removes the folder itself if by then nobody is left who could.
+"""
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Final
@@ -22,6 +27,18 @@ class ScratchFolders:
         self._remove_one = remove
         self._retried_s = retried_s
         self._folders: set[str] = set()
+        self._is_over = False
+        self._changing = threading.Lock()
+
+    def made(self, folder: str) -> None:
+        """Called in the thread that made it, also after the conversation has ended."""
+        with self._changing:
+            is_late = self._is_over
+            if not is_late:
+                self._folders.add(folder)
+        if is_late:
+            with contextlib.suppress(FilesRefused):
+                self._remove_one(folder)
 
     def note(self, request: object, reply: m.Reply) -> None:
         """Follow a request and its reply."""
@@ -33,6 +50,8 @@ class ScratchFolders:
 
     async def remove(self) -> None:
         """Remove them, once the servers that still write there have noticed that nobody sends."""
+        with self._changing:
+            self._is_over = True
         if self._folders:
             await asyncio.to_thread(self._remove)
 

@@ -85,9 +85,9 @@ class AgentService:
         facts = msgspec.structs.replace(host_facts(facing), tools=registry.installed_tools())
         return m.Facts(facts=facts, transports=names, interfaces=data_interfaces())
 
-    def work(self, transfer: TransferWork) -> Work:
-        """What does one request on files."""
-        return FileWork(self.files, self.turn, transfer)
+    def work(self, transfer: TransferWork, made: Callable[[str], None]) -> Work:
+        """What does one request on files. `made`: told of a scratch folder, in a thread."""
+        return FileWork(self.files, self.turn, transfer, made)
 
     def remove_scratch(self, folder: str) -> None:
         """Remove a scratch folder that its advisor has left. Blocks. Raises FilesRefused."""
@@ -321,7 +321,7 @@ class _Conversation:
         self._work = asyncio.create_task(self._do_work(request))
 
     async def _do_work(self, request: m.Work | m.RunStep) -> None:
-        work = self._service.work(self._delivery)
+        work = self._service.work(self._delivery, self._scratch.made)
         doing = asyncio.create_task(
             self._run_step(request) if isinstance(request, m.RunStep) else work.result(request)
         )

@@ -9,7 +9,7 @@ import asyncio
 import posixpath
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from advisor.agent import messages as m
@@ -44,7 +44,7 @@ class StandIn(AgentService):
         """Nothing is known of the host, and it receives no transport."""
         return m.Facts(facts=UNKNOWN_HOST, transports=[])
 
-    def work(self, transfer: TransferWork) -> Work:
+    def work(self, transfer: TransferWork, made: Callable[[str], None]) -> Work:
         """One request, by commands of the tool."""
         return self._files
 

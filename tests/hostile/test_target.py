@@ -1,10 +1,13 @@
 """A malicious advisor, and a hostile folder, against what an agent does with a target."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -13,11 +16,13 @@ import pytest
 from advisor.agent import claims
 from advisor.agent import target_messages as t
 from advisor.agent.client import AgentLink
-from advisor.agent.files import FileRights
+from advisor.agent.delivery import Delivery
+from advisor.agent.files import ANYWHERE, FileRights
 from advisor.agent.peer_errors import Refusal
 from advisor.agent.signing import is_signed
 from advisor.agent.target import RemoteTarget, TargetBusy
 from advisor.domain.proof import Algorithm, Statement
+from advisor.hosts.checksums import Reading, ReadingStopped
 from tests.unit.agent.linked import linked
 
 MANIFEST = "a" * 64
@@ -212,6 +217,42 @@ def test_only_what_the_agent_has_read_is_signed(offered: Path) -> None:
             await target.sign(Algorithm.BLAKE3, [true], MANIFEST, "tool")
 
     asked(offered, ask)
+
+
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_the_claim_is_kept_while_an_entry_is_still_changed(
+    offered: Path, monkeypatch: pytest.MonkeyPatch, is_waited_for: bool
+) -> None:
+    """The advisor has left, but the thread on a slow file system cannot be ended."""
+    there = offered / "there"
+    delivery, reading = Delivery(ANYWHERE, keeps_key=False), Reading()
+    begun, goes_on = threading.Event(), threading.Event()
+    real = Delivery._make_folder
+
+    def slowly(self: Delivery, path: str) -> None:
+        begun.set()
+        assert goes_on.wait(20)
+        real(self, path)
+
+    monkeypatch.setattr(Delivery, "_make_folder", slowly)
+    delivery.answer(claim_of(there), reading)
+    request = t.MakeFolders(paths=[str(there / "a"), str(there / "b")])
+    with contextlib.suppress(ReadingStopped), ThreadPoolExecutor(1) as pool:
+        working = pool.submit(delivery.answer, request, reading)
+        assert begun.wait(20)
+        if not is_waited_for:
+            reading.stop()
+        delivery.close()
+        assert isinstance(
+            Delivery(ANYWHERE, keeps_key=False).answer(claim_of(there), Reading()), t.TargetTaken
+        )
+        goes_on.set()
+        working.result()
+    assert (there / "a").is_dir()
+    assert (there / "b").is_dir() is is_waited_for
+    another = Delivery(ANYWHERE, keeps_key=False)
+    assert isinstance(another.answer(claim_of(there), Reading()), t.TargetClaimed)
+    another.close()
 
 
 def test_an_advisor_that_leaves_gives_up_its_claim(offered: Path) -> None:

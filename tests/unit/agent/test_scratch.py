@@ -1,11 +1,13 @@
 """An agent makes scratch folders, puts their files in place, and removes them."""
 
+import asyncio
 import contextlib
 import os
 import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from advisor.domain.file_io import SCRATCH_PREFIX
 from advisor.hosts.scratch import MARK
 from tests.scratch import marked
 from tests.unit.agent.asking import NAMES, asked, written
+from tests.unit.agent.linked import linked
 
 
 def test_a_scratch_folder(tmp_path: Path) -> None:
@@ -62,6 +65,78 @@ def test_a_server_may_write_there_for_another_while(tmp_path: Path) -> None:
 
     asked(left).join()
     assert not list(tmp_path.iterdir())
+
+
+class _SlowMaking:
+    """A file system on which a folder is made only when the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.goes_on, self.ended = (threading.Event() for _ in range(3))
+        self._real = files.make_scratch
+        monkeypatch.setattr(files, "make_scratch", self._make)
+
+    def _make(self, *given: Any) -> str:
+        self.begun.set()
+        assert self.goes_on.wait(20)
+        try:
+            return self._real(*given)
+        finally:
+            self.ended.set()
+
+    async def asked_for(self, link: AgentLink, folder: Path) -> "asyncio.Task[str]":
+        """A request whose thread is in the middle of it."""
+        asking = asyncio.create_task(link.make_scratch(str(folder)))
+        await asyncio.to_thread(self.begun.wait, 20)
+        return asking
+
+
+def _wait_until_empty(folder: Path) -> None:
+    deadline_s = time.monotonic() + 20
+    while list(folder.iterdir()):
+        assert time.monotonic() < deadline_s, "a folder is left"
+        time.sleep(0.01)
+
+
+def test_one_that_is_made_after_the_advisor_gave_up_is_removed_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reply that would have named it is not sent any more."""
+    making = _SlowMaking(monkeypatch)
+
+    async def given_up(link: AgentLink) -> None:
+        asking = await making.asked_for(link, tmp_path)
+        asking.cancel()
+        await asyncio.wait([asking])
+        making.goes_on.set()
+        await asyncio.to_thread(making.ended.wait, 20)
+        assert await link.sizes([str(tmp_path / "x")]) == [None], "the conversation goes on"
+
+    asked(given_up)
+    _wait_until_empty(tmp_path)
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_one_that_is_made_after_the_conversation_has_ended_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cut: bool
+) -> None:
+    making = _SlowMaking(monkeypatch)
+
+    async def left(link: AgentLink) -> None:
+        asking = await making.asked_for(link, tmp_path)
+        if is_cut:
+            link._writer.transport.abort()
+        else:
+            asking.cancel()
+        await asyncio.wait([asking])
+
+    async def run() -> None:
+        async with linked() as link:
+            await left(link)
+        making.goes_on.set()
+        await asyncio.to_thread(making.ended.wait, 20)
+
+    asyncio.run(run())
+    _wait_until_empty(tmp_path)
 
 
 def fake_lfs(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
