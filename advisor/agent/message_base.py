@@ -13,8 +13,8 @@ PATHS_LIMIT: Final = 400
 FilePath = Annotated[str, msgspec.Meta(min_length=1, max_length=4096, pattern=r"^/[^\x00]*\Z")]
 """Absolute, in UTF-8, without NUL, which no path may contain."""
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_.-]+$")]
-Address = Annotated[str, msgspec.Meta(min_length=2, max_length=45, pattern="^[0-9A-Fa-f:.]+$")]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+\Z")]
+Address = Annotated[str, msgspec.Meta(min_length=2, max_length=45, pattern=r"^[0-9A-Fa-f:.]+\Z")]
 OwnAddress = Annotated[str, msgspec.Meta(max_length=45, pattern=r"^[0-9A-Fa-f:.]*\Z")]
 Host = Annotated[str, msgspec.Meta(min_length=1, max_length=255, pattern=r"^[\w.:%][\w.:%-]*\Z")]
 SENTENCE_LIMIT: Final = 1024

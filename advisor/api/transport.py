@@ -37,7 +37,7 @@ __all__ = [
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 """The number of a port of TCP or UDP."""
 
-Token = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+Token = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
 """32 hexadecimal digits: what the sender of a probe must send first."""
 
 
