@@ -144,3 +144,27 @@ def test_one_that_is_cancelled_while_it_waits_holds_nothing(own_turn: str) -> No
             pass
 
     asyncio.run(run())
+
+
+def test_one_that_leaves_while_it_waits_takes_the_turn_from_nobody() -> None:
+    async def run() -> None:
+        mine, other = Turn(), Turn()
+        waits = asyncio.Event()
+
+        async def report(_: int) -> None:
+            waits.set()
+
+        async def wait() -> None:
+            async with mine.taken(report):
+                pass
+
+        async with asyncio.timeout(30), mine.taken(report):
+            waiting = asyncio.create_task(wait())
+            await waits.wait()
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            assert not other.take_back()
+        assert other.take_back()
+        other.lend()
+
+    asyncio.run(run())
