@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tinydb import where
 
 from advisor.store import journal as journal_module
 from advisor.store import reading
+from advisor.store.files import make_directory
 from advisor.store.journal import JournalStorage, JournalTable, StoreError, StoreFull
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.spool import Spool, Waiting
@@ -156,6 +158,73 @@ def test_a_failed_write_takes_nothing_and_spares_the_rest(
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert table.insert({"n": 3}) == len(before)
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is synced from now on, by its name: files and folders."""
+    names: list[str] = []
+    for name in ("fsync", "fdatasync"):
+        real = getattr(os, name)
+
+        def noted(handle: int, real: Callable[[int], None] = real) -> None:
+            names.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+            real(handle)
+
+        monkeypatch.setattr(os, name, noted)
+    return names
+
+
+def test_a_record_is_on_disk_before_it_is_acknowledged(
+    table: JournalTable, path: Path, synced: list[str]
+) -> None:
+    table.insert({"n": 1})
+    assert synced[-1] == "journal.jsonl"
+    # Each new name too: of the folder of the journal, and of the journal in it.
+    assert path.parent.parent.name in synced
+    assert path.parent.name in synced
+    synced.clear()
+    table.insert({"n": 2})
+    assert synced == ["journal.jsonl"]
+    synced.clear()
+    table.remove(where("n") == 1)
+    assert [name.partition(".journal")[0] for name in synced] == ["", path.parent.name]
+
+
+def test_names_are_on_disk_whoever_made_the_folders(path: Path, synced: list[str]) -> None:
+    make_directory(path.parent / "below")
+    assert synced == [path.parent.parent.name, path.parent.name]
+    synced.clear()
+    # Another process may have made the folder, and not synced its name yet.
+    JournalTable(JournalStorage(path)).insert({"n": 1})
+    assert synced == [path.parent.name, path.parent.parent.name, "journal.jsonl"]
+
+
+def fails(_: int) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_record_that_does_not_come_to_disk_is_not_stored(
+    table: JournalTable, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.insert({"n": 1})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", fails)
+        with pytest.raises(StoreError, match="input/output error"):
+            table.insert({"n": 2})
+    for name in ("fsync", "fdatasync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, fails)
+            other = JournalTable(JournalStorage(path.parent / name / "journal.jsonl"))
+            with pytest.raises(StoreError, match="input/output error"):
+                other.insert({"n": 2})
+        assert other.all() == []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fails)
+        with pytest.raises(StoreError, match="input/output error"):
+            table.truncate()
+    assert [d["n"] for d in JournalTable(JournalStorage(path))] == [1]
+    assert table.insert({"n": 3}) == len(b'{"n":1}\n')
 
 
 _LIMITED = """

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import fcntl
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -197,6 +198,43 @@ def test_what_could_not_be_written_is_with_the_next(
     assert len(messages) == 1
     assert "no space left" in messages[0]
     assert _read(journal) == DONE
+
+
+def test_what_does_not_come_to_disk_is_with_the_next(
+    journal: TransferJournal, messages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    async def run() -> None:
+        await journal.begin([])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fdatasync", fails)
+            await journal.note(PIECES[:2])
+        assert not journal.is_kept
+        await journal.note(PIECES[2:])
+        assert journal.is_kept
+
+    with journal:
+        asyncio.run(run())
+    assert len(messages) == 1
+    assert "input/output error" in messages[0]
+    assert _read(journal) == DONE
+
+
+def test_a_journal_that_does_not_come_to_disk_is_none(
+    journal: TransferJournal, messages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    _write(journal, PIECES)
+    with monkeypatch.context() as patch, journal:
+        patch.setattr(os, "fsync", fails)
+        asyncio.run(journal.begin(PIECES[:1]))
+    assert not journal.is_kept
+    assert len(messages) == 1
+    assert _read(journal) == {}
 
 
 def test_a_folder_that_cannot_be_made_stops_nothing(tmp_path: Path, messages: list[str]) -> None:
