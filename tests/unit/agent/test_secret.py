@@ -37,9 +37,10 @@ def test_a_secret_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert read_secret(path) == secret
     with pytest.raises(OSError, match="exists"):
         write_secret(path, secret)
-    path.chmod(0o644)
-    with pytest.raises(BadSecret, match="chmod 600"):
-        read_secret(path)
+    for mode in (0o644, 0o640, 0o610, 0o602):
+        path.chmod(mode)
+        with pytest.raises(BadSecret, match="chmod 600"):
+            read_secret(path)
     with pytest.raises(BadSecret, match="cannot be read"):
         read_secret(tmp_path / "none")
 
