@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import os
 import secrets
 import stat
@@ -15,6 +16,7 @@ import pytest
 
 from advisor.agent import claims
 from advisor.agent import target_messages as t
+from advisor.agent.claim_files import is_claim
 from advisor.agent.client import AgentLink
 from advisor.agent.delivery import Delivery
 from advisor.agent.files import ANYWHERE, FileRights
@@ -105,12 +107,15 @@ def test_links_are_not_followed_inside_either(offered: Path, tmp_path: Path) -> 
     there = offered / "there"
     (there / "to secret").symlink_to(tmp_path / "secret")
     (tmp_path / "secret").chmod(0o600)
+    modified_ns = (tmp_path / "secret").stat().st_mtime_ns
 
     async def ask(link: AgentLink) -> None:
         target = RemoteTarget(link)
         await target.claim(claim_of(there))
         assert await target.look([str(there / "to secret")]) == [("link", 0)]
         assert await target.set_attributes([(str(there / "to secret"), 0o777, 10**18)])
+        assert not await target.set_attributes([(str(there / "to secret"), None, 10**18)])
+        assert (there / "to secret").lstat().st_mtime_ns == 10**18
         [found] = await target.digests(Algorithm.SHA256, [(str(there / "to secret"), 0, 6)])
         assert found.digest == ""
         assert found.reason
@@ -118,6 +123,7 @@ def test_links_are_not_followed_inside_either(offered: Path, tmp_path: Path) -> 
 
     asked(offered, ask)
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+    assert (tmp_path / "secret").stat().st_mtime_ns == modified_ns
     assert (tmp_path / "secret").exists()
     assert not os.path.lexists(there / "to secret")
 
@@ -253,6 +259,66 @@ def test_the_claim_is_kept_while_an_entry_is_still_changed(
     another = Delivery(ANYWHERE, keeps_key=False)
     assert isinstance(another.answer(claim_of(there), Reading()), t.TargetClaimed)
     another.close()
+
+
+def test_a_receipt_has_its_own_pieces_of_one_algorithm(offered: Path) -> None:
+    there = offered / "there"
+    (there / "f").write_bytes(b"content")
+    path = str(there / "f")
+
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        await target.claim(claim_of(there))
+
+        async def read(algorithm: Algorithm) -> t.SealedPiece:
+            [found] = await target.digests(algorithm, [(path, 0, 7)])
+            return t.SealedPiece(path, 0, 7, found.digest, found.seal)
+
+        async def signed(algorithm: Algorithm, *pieces: t.SealedPiece) -> Statement:
+            reply = await target.sign(algorithm, pieces, MANIFEST, "tool")
+            return msgspec.json.decode(reply.statement, type=Statement)
+
+        blake3, sha256 = await read(Algorithm.BLAKE3), await read(Algorithm.SHA256)
+        first = await signed(Algorithm.BLAKE3, blake3)
+        # What was signed once is in no other receipt.
+        second = await signed(Algorithm.BLAKE3, blake3)
+        assert (first.pieces, second.pieces) == (1, 1)
+        assert second.pieces_digest == first.pieces_digest
+        third = await signed(Algorithm.BLAKE3)
+        assert third.pieces == 0
+        assert third.pieces_digest == hashlib.sha256().hexdigest()
+        added = t.AddToReceipt(algorithm=Algorithm.BLAKE3, pieces=[blake3])
+        await link.work(added, t.ReceiptGrown)
+        with pytest.raises(Refusal, match="same algorithm"):
+            await target.sign(Algorithm.SHA256, [sha256], MANIFEST, "tool")
+        mixed = await signed(Algorithm.BLAKE3)
+        assert (mixed.algorithm, mixed.pieces) == (Algorithm.BLAKE3, 1)
+        other = await signed(Algorithm.SHA256, sha256)
+        assert (other.algorithm, other.pieces) == (Algorithm.SHA256, 1)
+        await link.work(added, t.ReceiptGrown)
+        await target.release(done=True)
+        await target.claim(claim_of(there))
+        empty = await signed(Algorithm.BLAKE3)
+        assert (empty.pieces, empty.pieces_digest) == (0, third.pieces_digest)
+
+    asked(offered, ask)
+
+
+def test_one_conversation_has_one_target(offered: Path) -> None:
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        first = claim_of(offered / "there")
+        claimed = await target.claim(first)
+        for again in (first, claim_of(offered / "other")):
+            with pytest.raises(Refusal, match="there is claimed already"):
+                await target.claim(again)
+        with pytest.raises(Refusal, match="there is claimed already"):
+            await target.join(joining(offered / "there", first.token, claimed.since_s))
+        await target.release(done=True)
+        await target.claim(claim_of(offered / "other"))
+
+    asked(offered, ask)
+    assert not any(is_claim(one.name) for one in (offered / "there").iterdir())
 
 
 def test_an_advisor_that_leaves_gives_up_its_claim(offered: Path) -> None:
