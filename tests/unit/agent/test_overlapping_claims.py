@@ -90,6 +90,24 @@ def test_what_was_abandoned_in_the_target_has_to_be_taken_over(store: Path) -> N
     assert len(files(store)) == len(files(store / "run42")) == 1
 
 
+@pytest.mark.parametrize("target", ["run42/part", "run42/new/deep"])
+def test_what_was_abandoned_above_has_to_be_taken_over(store: Path, target: str) -> None:
+    abandoned = take(store / "run42")
+    abandoned.release(done=False)
+    found = refused(lambda: take(store / target))
+    assert not found.found.is_active
+    assert found.place == str(store / "run42")
+    later = take(store / target, take_over=True)
+    later.release(done=True)
+    # It is of another target: only a transfer to that one ends it.
+    assert files(store / "run42") == [abandoned.name]
+    running = take(store / "run42", take_over=True)
+    for more in TAKE_OVER:
+        assert refused(functools.partial(take, store / target, **more)).found.is_active
+    running.release(done=True)
+    assert not files(store / "run42")
+
+
 def test_each_folder_is_searched_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = take(store)
     searched: list[str] = []
