@@ -1,6 +1,5 @@
 """A transfer whose path is lost for a while, and one whose path stays away."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from advisor.domain import orders as o
 from advisor.domain.manifest import Exclusion
 from advisor.models.slicing import FileEntry
 from advisor.runtime.control import Control
-from advisor.transfer.engine import retry as retry_module
 from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.retry import Retry
@@ -21,21 +19,30 @@ LEFT_OUT = (Exclusion(name="pipe", reason="a named pipe"),)
 BOTH = ONE | {"other": [(0, 200)]}
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry_module, "_FIRST_PAUSE_S", 0.01)
+class FakeControl(Control):
+    """Its pauses pass at once, on a clock that stands still otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s = 0.0
+
+    async def stopped_within(self, seconds: float) -> bool:
+        self.now_s += seconds
+        return self.stop.is_set()
 
 
 class FakeSession:
     """Reconnects after this many failures, and finds these ranges at the destination then."""
 
     def __init__(self, failures: int, done: dict[str, list[tuple[int, int]]]) -> None:
-        self.control = Control()
+        self.control = FakeControl()
         self.events = self.far_end = self
-        self.clock = asyncio.get_running_loop().time
         self.failures = failures
         self.notices: list[str] = []
         self._done = done
+
+    def clock(self) -> float:
+        return self.control.now_s
 
     def notice(self, message: str) -> None:
         self.notices.append(message)
@@ -71,7 +78,9 @@ def outcome(*, complete: bool = False, may_pass: bool = True) -> TransferOutcome
 
 def retry_of(session: Any, before: TransferState, retry_s: float = 60.0) -> Retry:
     route: Any = None
-    return Retry(session, route, before, retry_s)
+    retry = Retry(session, route, before, retry_s)
+    retry._period._clock = session.clock
+    return retry
 
 
 def moved(attempt: TransferState, done: dict[str, list[tuple[int, int]]]) -> TransferState:
@@ -112,9 +121,14 @@ async def test_what_cannot_pass_is_not_retried() -> None:
 async def test_it_gives_up_when_the_time_is_over() -> None:
     session = FakeSession(100, ONE)
     failed = outcome()
-    retry = retry_of(session, moved(state({}), ONE), retry_s=0.05)
+    retry = retry_of(session, moved(state({}), ONE), retry_s=60.0)
     assert await retry.outcome_after(failed) is failed
-    assert 1 <= len(session.notices) < 5
+    # After 5, 10 and 20 s; the next pause would end after 75 s.
+    assert [notice.split(", for up to ")[1] for notice in session.notices] == [
+        "1 min.",
+        "55 s.",
+        "45 s.",
+    ]
 
 
 @pytest.mark.asyncio
@@ -129,13 +143,13 @@ async def test_stopping_ends_the_wait() -> None:
 @pytest.mark.asyncio
 async def test_an_attempt_without_progress_does_not_restart_the_period() -> None:
     session = FakeSession(0, ONE)
-    retry = retry_of(session, moved(state({}), ONE), retry_s=0.1)
+    retry = retry_of(session, moved(state({}), ONE), retry_s=60.0)
     assert await retry.outcome_after(outcome()) is None
-    await asyncio.sleep(0.12)
+    session.control.now_s += 60.0
     failed = outcome()
     assert await retry.outcome_after(failed) is failed
-    retry = retry_of(session, moved(state({}), ONE), retry_s=0.1)
+    retry = retry_of(session, moved(state({}), ONE), retry_s=60.0)
     assert await retry.outcome_after(outcome()) is None
-    await asyncio.sleep(0.12)
+    session.control.now_s += 60.0
     moved(retry.state, BOTH)
     assert await retry.outcome_after(outcome()) is None
