@@ -104,3 +104,15 @@ def test_the_interval_knows_that_loads_are_not_known_beforehand() -> None:
     """A model with the load knows it where it is fitted: its own errors are too small."""
     forecast = Forecast(served(60, noise=0.3, different=10)["kraken"], NOW_S)
     assert forecast.error > 1.5 * forecast.model.validation_error
+
+
+def test_at_another_time_another_load_counts() -> None:
+    samples = served(36)["kraken"]
+    usual = Forecast(samples, NOW_S, recent=[])
+    before_bps = usual(2, 6)
+    slow = [
+        msgspec.structs.replace(one, throughput_bps=0.6 * one.throughput_bps, when_s=NOW_S + 60)
+        for one in samples[-5:]
+    ]
+    assert usual.at(NOW_S + 120, slow)(2, 6) < 0.95 * before_bps
+    assert usual(2, 6) == before_bps

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from advisor.domain.shares import Asked
+from advisor.models.shares import steering as steering_module
 from advisor.models.shares.forecast import Forecast, Modelling
-from advisor.models.shares.planning import plan
+from advisor.models.shares.planning import plan, targets_of
 from advisor.models.shares.steering import Steering
 from tests.unit.models.shares.made_up import LAWS, NOW_S, forecasts, served, truth_bps
 
@@ -64,7 +65,11 @@ def test_what_is_as_expected_changes_nothing() -> None:
 def test_who_is_left_shares_what_there_is() -> None:
     steering = Steering(FORECASTS, {name: Asked(share=1) for name in LAWS})
     wanted = steering.wanted({"kraken": 2, "mason": 2})
-    assert wanted is None or set(wanted.concurrency) == {"kraken", "mason"}
+    assert wanted is not None
+    assert set(wanted.concurrency) == {"kraken", "mason"}
+    # All at once, however many steps that takes.
+    rates = wanted.expected_bps
+    assert rates["kraken"] == pytest.approx(rates["mason"], rel=0.05)
 
 
 def test_another_share_is_asked_while_it_runs() -> None:
@@ -73,6 +78,19 @@ def test_another_share_is_asked_while_it_runs() -> None:
     steering.asked["gordon"] = Asked(share=8)
     after = driven(steering, truth_bps, 6)
     assert after["gordon"] > before["gordon"] + 0.1
+
+
+def test_another_request_is_served_even_where_rates_are_in_doubt() -> None:
+    steering = Steering(FORECASTS, ASKED)
+    levels = learnt(steering, kraken=1.0, error=0.3)
+    assert steering.wanted(levels) is None
+    steering.asked["gordon"] = Asked(share=3.1)
+    wanted = steering.wanted(levels)
+    assert wanted is not None
+    rates = wanted.expected_bps
+    assert rates["gordon"] / rates["kraken"] == pytest.approx(3.1 / 2, rel=0.02)
+    # That is done once.
+    assert steering.wanted(levels) is None
 
 
 def test_what_shares_were_to_get_is_a_part_of_what_was_got() -> None:
@@ -97,22 +115,75 @@ def test_one_epoch_that_is_far_off_is_not_believed() -> None:
     assert now > 0.5 * usual
 
 
+def learnt(steering: Steering, kraken: float, error: float) -> dict[str, int]:
+    """What is planned, of which an epoch gave kraken this part of what was expected of it."""
+    levels = planned()
+    total = sum(levels.values())
+    rates = {name: steering.expected_bps(name, n, total) for name, n in levels.items()}
+    rates["kraken"] *= kraken
+    steering.learn(levels, rates, dict.fromkeys(levels, error))
+    return levels
+
+
 def test_what_is_in_doubt_changes_nothing() -> None:
     """The same rates, of which one epoch knew little and the other much."""
     levels = planned()
-    total = sum(levels.values())
     wanted = []
     for error in (0.3, 0.02):
         steering = Steering(FORECASTS, ASKED)
-        rates = {name: steering.expected_bps(name, n, total) for name, n in levels.items()}
-        rates["kraken"] *= 0.8
-        steering.learn(levels, rates, dict.fromkeys(levels, error))
-        wanted.append(steering.wanted(levels))
+        wanted.append(steering.wanted(learnt(steering, 0.8, error)))
     in_doubt, known = wanted
     assert in_doubt is None
     assert known is not None
     after = known.concurrency
     assert after["kraken"] / after["gordon"] > levels["kraken"] / levels["gordon"]
+
+
+@pytest.mark.parametrize(("error", "gordon"), [(0.08, None), (0.05, 8)])
+def test_it_takes_as_many_steps_as_are_improvements_with_a_probability_of_95_percent(
+    error: float, gordon: int | None
+) -> None:
+    """With an error of 8 % the first with 0.92; with 5 % two with 0.96, three with 0.91."""
+    steering = Steering(FORECASTS, ASKED)
+    wanted = steering.wanted(learnt(steering, 0.8, error))
+    assert (wanted and wanted.concurrency) == (gordon and {"kraken": 13, "gordon": gordon})
+
+
+def test_where_the_form_of_the_model_is_in_doubt_nothing_is_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is well measured at these concurrencies is not at others."""
+    monkeypatch.setattr(steering_module, "_SLOPE", 1.0)
+    steering = Steering(FORECASTS, ASKED)
+    assert steering.wanted(learnt(steering, 0.8, 0.05)) is None
+
+
+def test_no_rate_is_known_better_than_by_two_percent() -> None:
+    found = []
+    for error in (0.0, 0.02):
+        steering = Steering(FORECASTS, ASKED)
+        levels = learnt(steering, 0.9, error)
+        targets = targets_of(ASKED, steering._corrected(ASKED), {})
+        fewer = levels | {"gordon": levels["gordon"] - 1}
+        found.append(
+            (steering.expected_bps("kraken", 2, 4), steering._probability(levels, fewer, targets))
+        )
+    assert found[0] == found[1]
+
+
+def test_what_is_at_its_ceiling_gets_no_more_where_another_gives_way() -> None:
+    """So it is certain enough that the other one is to."""
+    levels = planned()
+    usual_bps = Steering(FORECASTS, ASKED).expected_bps("kraken", 13, sum(levels.values()))
+    wanted = []
+    for ceiling_bps in (0.7 * usual_bps, None):
+        asked = ASKED | {"kraken": Asked(share=2, ceiling_bps=ceiling_bps)}
+        steering = Steering(FORECASTS, asked)
+        wanted.append(steering.wanted(learnt(steering, 0.7, 0.12)))
+    limited, free = wanted
+    assert limited is not None
+    assert limited.concurrency == {"kraken": 13, "gordon": 8}
+    assert free is None
 
 
 def test_it_is_known_as_well_as_it_was_measured() -> None:
@@ -138,8 +209,10 @@ def test_after_the_base_is_measured_all_is_planned_again() -> None:
     steering = Steering(FORECASTS, asked)
     levels = dict.fromkeys(asked, 2)
     rates = {name: truth_bps(name, 2, 4) for name in asked}
-    steering.learn(levels, rates, dict.fromkeys(asked, 0.05))
+    steering.learn(levels, rates, dict.fromkeys(asked, 0.5))
     steering.base_bps = rates
+    # By steps nothing would be changed: the rates are too much in doubt.
+    assert steering.wanted(levels) is None
     steering.replan()
     wanted = steering.wanted(levels)
     assert wanted is not None
