@@ -13,6 +13,7 @@ from advisor.domain.events import PastResult, Purpose
 from advisor.domain.measurement import EndLoad
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Parameter, Setting, Space, setting_key
+from advisor.models.ceiling import link_ceiling
 from advisor.report.text import advice_text
 from advisor.runtime.request import AdviceRequest
 from advisor.testing.samples import a_host, a_path, measured
@@ -120,6 +121,20 @@ def test_where_tuning_does_not_help_it_says_so() -> None:
     assert advice.gain.value == 1.0
     assert "tuning does not help" in advice.reasons[0]
     assert any("1 and 8 streams reach about the same rate" in r for r in advice.reasons)
+
+
+@pytest.mark.parametrize(("gbps", "is_certain"), [(1.15, False), (1.2, True)])
+def test_a_gain_whose_interval_reaches_one_is_not_certain(gbps: float, is_certain: bool) -> None:
+    probes = [
+        *confirmed("default", "tcp", DEFAULT, 1.0, 1.05, 0.95),
+        *confirmed("best", "tcp", TUNED, gbps, 1.05 * gbps, 0.95 * gbps),
+    ]
+    advice = advise(probes)
+    assert advice.setting == TUNED
+    assert advice.gain is not None
+    assert (advice.gain.interval[0] > 1) == is_certain
+    said = any("the gain over the default is not certain" in one for one in advice.reasons)
+    assert said != is_certain
 
 
 @pytest.mark.parametrize("slower", [DEFAULT, TUNED])
@@ -243,6 +258,22 @@ def test_advice_from_history_alone() -> None:
     assert advice.interval_bps[0] < 4e9 < advice.interval_bps[1]
     assert any("nothing was measured now" in r for r in advice.reasons)
     assert "from history" in advice_text(advice)
+
+
+@pytest.mark.parametrize("link_bps", [1e10, 1e9])
+def test_advice_from_history_has_no_interval_beyond_the_link(link_bps: float) -> None:
+    past = PastResult(
+        subject="tcp", setting=TUNED, throughput_bps=9e8, spread=0.1, probes=9, age_s=1.0
+    )
+    path = a_path(bandwidth_bps=link_bps)
+    low_bps, high_bps = advice_from_history(inputs([], past=[past], path=path)).interval_bps
+    assert low_bps == pytest.approx(9e8 * (1 - 0.1645), rel=1e-3)
+    if link_bps > 1e9:
+        assert high_bps == pytest.approx(9e8 * (1 + 0.1645), rel=1e-3)
+    else:
+        ceiling = link_ceiling(path)
+        assert ceiling is not None
+        assert 9e8 < high_bps <= ceiling.bps < link_bps
 
 
 def test_advice_from_history_says_how_many_processes_it_takes() -> None:

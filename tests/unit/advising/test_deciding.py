@@ -2,6 +2,7 @@
 
 import functools
 import statistics
+from math import exp
 
 import pytest
 
@@ -181,3 +182,10 @@ def test_records_become_rarer() -> None:
 
 def test_a_search_that_is_far_behind_gains_nothing() -> None:
     assert record_gain([1e8, 1.01e8, 1.02e8], 9e8, 0.02) == 0
+
+
+def test_the_spread_less_what_it_is_behind_is_divided_by_the_probes_and_one_more() -> None:
+    """Logarithms with a mean of 0.1 and a spread of 0.1; it is 0.05 and the least behind."""
+    rates = [1e8, 1e8 * exp(0.1), 1e8 * exp(0.2)]
+    gain = record_gain(rates, 1e8 * exp(0.25), 0.02)
+    assert gain == pytest.approx((0.1 - 0.05 - 0.02) / 4)
