@@ -11,6 +11,8 @@ from advisor.fleet.plan.turns import Reason, Result, Turn, Wait
 from advisor.fleet.plan.worth import retry_after_s
 from tests.unit.fleet.planned import START_S, a_fleet, planner_of, turn_of
 
+ONE_PAIR = Task(name="one", what="advice", blocks=(((0,), (1,)),), every_s=DAY_S, budget_s=30.0)
+
 
 def finish(planner: Planner, turn: Turn, now_s: float, **changes: Any) -> None:
     planner.finished(
@@ -153,6 +155,24 @@ def test_a_pair_that_always_fails_leaves_the_other_pairs_of_its_hosts_alone() ->
             measured.add((found.source, found.destination))
             finish(planner, found, now_s)
     assert len(measured) == 5
+
+
+def test_a_pair_that_failed_waits_longer_each_time_until_it_succeeds() -> None:
+    planner, now_s = planner_of(a_fleet(2, tasks=(ONE_PAIR,))), START_S
+    waits_s = []
+    for fails in (True, True, True, False, True):
+        turn = turn_of(planner, now_s)
+        if fails:
+            planner.failed(turn, now_s)
+        else:
+            finish(planner, turn, now_s)
+        found = planner.next(now_s)
+        assert isinstance(found, Wait)
+        waits_s.append(found.until_s - now_s)
+        now_s = found.until_s
+    assert waits_s[:3] == [900, 1800, 3600]
+    assert waits_s[3] > DAY_S / 2
+    assert waits_s[4] == 900
 
 
 def test_quiet_hours_are_kept_free_with_the_time_that_a_measurement_takes() -> None:

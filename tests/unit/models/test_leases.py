@@ -94,6 +94,16 @@ def test_a_node_cannot_report_a_part_twice_or_after_it_was_lost() -> None:
         leases.arrived(1, big(8, 4))
 
 
+def test_who_had_a_lot_before_has_lost_it() -> None:
+    leases = some()
+    leases.take(1, {1: 11, 2: 12})
+    leases.take(2, {1: 21})
+    assert leases.held_by(1) == {2: 12}
+    with pytest.raises(NotLeased):
+        leases.arrived(1, big(0, 20))
+    assert leases.arrived(2, big(0, 20)) == {1: 21}
+
+
 def test_a_file_that_fails_is_a_lot_of_its_own_and_the_rest_continues() -> None:
     leases = some()
     leases.take(1, {3: 13})
