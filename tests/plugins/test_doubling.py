@@ -76,6 +76,24 @@ def test_where_conditions_changed_it_begins_again() -> None:
     assert method.recommended() == ({"concurrency": 4, "parallelism": 8}, 75.5e9)
 
 
+@pytest.mark.parametrize(
+    ("gbps", "is_far"), [(55.0, True), (70.0, False), (130.0, False), (145.0, True)]
+)
+def test_only_a_repeat_that_is_far_off_says_that_conditions_changed(
+    gbps: float, is_far: bool
+) -> None:
+    """Epochs at one setting differ by 10 to 20 %: 30 % are chance, 45 % are not."""
+    method = make("doubling", counts(concurrency=(2, 4), parallelism=(8, 8)))
+    assert tell(method, 100, 60) == [(2, 8), (4, 8)]
+    assert (method.label, asked(method), method.wants_repeat) == ("again", (2, 8), True)
+    tell(method, gbps)
+    if is_far:
+        assert (method.label, asked(method)) == ("concurrency up", (4, 8))
+        assert not method.wants_repeat
+    else:
+        assert method.ask() is None
+
+
 def test_with_as_many_flows_as_there_may_be_one_is_doubled_and_the_other_halved() -> None:
     """From 4 × 8 neither doubling may be by itself."""
     method = make("doubling", msgspec.structs.replace(PLANE, most_flows=32))
@@ -127,6 +145,16 @@ def test_what_may_gain_by_its_error_is_kept() -> None:
         method.tell(setting, outcome)
     # Kept at 8, and no gain from there.
     assert method.recommended() == ({"concurrency": 8}, 103e9)
+
+
+def test_a_halving_has_no_benefit_of_its_error() -> None:
+    """1 % less is no loss of 2.5 %, but may be with an error of 3 %."""
+    method = make("doubling", PLANE)
+    tell(method, 100, 70, 90)
+    assert asked(method) == (1, 8)
+    outcome = msgspec.structs.replace(measured(99e9), stderr_bps=0.03 * 99e9)
+    method.tell({"concurrency": 1, "parallelism": 8}, outcome)
+    assert method.recommended() == ({"concurrency": 2, "parallelism": 8}, 100e9)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.03])
