@@ -195,6 +195,29 @@ def test_prof_says_what_it_cannot_hold(tmp_path: Path) -> None:
     assert len(stream.getvalue().splitlines()) == 1
 
 
+@pytest.mark.parametrize("write", [exporters.write_probdata, exporters.write_pscheduler])
+def test_programs_that_know_no_outliers_get_none(
+    write: Callable[[Iterable[Record], io.StringIO], int],
+) -> None:
+    dice = random.Random(1)
+    setting, result = {"streams": 2, "buffer_bytes": 65536}, _result(random.Random(2))
+    first, other = (
+        probe(dice, number, pair=PAIRS[0], subject="tcp", setting=setting, result=result)
+        for number in (1, 2)
+    )
+    remark = RemarkRecord(
+        pair=first.pair,
+        recorded_s=NOW_S,
+        session=session_of(first),
+        probe_s=first.recorded_s,
+        kind="outlier",
+    )
+    streams = io.StringIO(), io.StringIO()
+    assert write([first, other, remark], streams[0]) == 1
+    assert write([other], streams[1]) == 0
+    assert streams[0].getvalue() == streams[1].getvalue() != ""
+
+
 def test_an_advice_is_taken_only_from_ones_own_file(tmp_path: Path) -> None:
     records: list[Record] = [make_a_session("s", 10.0), make_an_advice("s", 20.0)]
     file = exported(tmp_path / "file", exporters.write_jsonl, records)

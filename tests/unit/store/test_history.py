@@ -2,12 +2,21 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.records import AdviceRecord, ClosingRecord, ProbeRecord, Record, SessionRecord
+from advisor.domain.records import (
+    AdviceRecord,
+    ClosingRecord,
+    ProbeRecord,
+    ProfileRecord,
+    Record,
+    RemarkRecord,
+    SessionRecord,
+)
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.layout import pair_directory, safe_name, shipped_profiles
@@ -169,6 +178,39 @@ def test_the_newest_unfinished_session_is_found(
     assert store.latest_unfinished_session(other) == (make_session("old", 30.0, other), [])
     store.append(make_advice("cut", 70.0))
     assert store.latest_unfinished_session(pair) is None
+
+
+@pytest.mark.parametrize("kind", ["deleted", "outlier"])
+def test_what_the_user_rejected_is_not_resumed(
+    store: Store, pair: Pair, make_session: Session, kind: Literal["deleted", "outlier"]
+) -> None:
+    other = Pair("x", "y")
+    for record in (
+        make_session("old", 40.0),
+        make_session("rejected", 50.0),
+        make_session("rejected too", 60.0, other),
+        RemarkRecord(pair=pair, recorded_s=70.0, session="rejected", kind=kind),
+        RemarkRecord(pair=other, recorded_s=70.0, session="rejected too", kind=kind),
+    ):
+        store.append(record)
+    assert store.latest_unfinished_session(pair) == (make_session("old", 40.0), [])
+    assert store.latest_unfinished_session(other) is None
+    assert store.latest_unfinished_session() == (make_session("old", 40.0), [])
+
+
+def test_profiles_and_imported_sessions_are_not_resumed(
+    store: Store, make_session: Session
+) -> None:
+    profiled, imported = Pair("a", "b"), Pair("x", "y")
+    for record in (
+        make_session("old", 40.0),
+        ProfileRecord(session="profile", pair=profiled, recorded_s=50.0, name="it"),
+        msgspec.structs.replace(make_session("imported", 60.0, imported), request={}),
+    ):
+        store.append(record)
+    assert store.latest_unfinished_session(profiled) is None
+    assert store.latest_unfinished_session(imported) is None
+    assert store.latest_unfinished_session() == (make_session("old", 40.0), [])
 
 
 def test_a_session_that_ended_can_be_extended(

@@ -140,6 +140,16 @@ def test_labs_have_the_same_addresses_and_are_not_the_same(store: Store) -> None
     assert store.past(Pair("vm", "lab:two"), NOW_S, a_link(10)).results == []
 
 
+@pytest.mark.parametrize(
+    ("known", "asked"), [("lab:one", "dtn2"), ("dtn2", "lab:one")], ids=["lab known", "lab asked"]
+)
+def test_a_lab_is_not_the_real_host_of_the_same_address(
+    store: Store, known: str, asked: str
+) -> None:
+    keep(store, *[a_probe(a_link(10), 9.0, Pair("dtn1", known))] * 3)
+    assert store.past(Pair("dtn1", asked), NOW_S, a_link(10)).results == []
+
+
 def test_a_changed_address_of_the_same_pair_is_a_caution(store: Store) -> None:
     keep(store, *[a_probe(a_link(10), 9.0)] * 3)
     now = a_link(10, destination_address="2001:db8::2", source_address="2001:db8::1")

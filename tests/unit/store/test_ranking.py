@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 
 import msgspec
@@ -34,6 +35,26 @@ def test_with_noisy_repeats_one_probe_counts_for_less(make_probe: Maker) -> None
 
     assert winner(0.02) == FEW
     assert winner(0.3) == MANY
+
+
+@pytest.mark.parametrize(
+    ("apart", "spread"),
+    # Four that are the same count for three beside the two of what is assumed; four that are as far
+    # apart as is assumed leave it as it is.
+    [(0.0, 0.15 * math.sqrt(2 / 5)), (0.15 * math.sqrt(3) / 2, 0.15)],
+)
+def test_a_mean_counts_less_its_standard_error(
+    make_probe: Maker, apart: float, spread: float
+) -> None:
+    repeats = [make_probe(1e9 * (1 + apart * sign), setting=MANY) for sign in (-1, 1) * 2]
+
+    def winner(log_above: float) -> object:
+        single = make_probe(1e9 * math.exp(log_above), setting=FEW)
+        return best_results([*repeats, single], now_s=1000.0)[0].setting
+
+    needed = spread * (1 - 1 / math.sqrt(4))
+    assert winner(needed - 0.001) == MANY
+    assert winner(needed + 0.001) == FEW
 
 
 def test_equally_supported_settings_go_by_their_mean(make_probe: Maker) -> None:
