@@ -180,6 +180,34 @@ async def test_a_receipt_that_cannot_be_written_is_not_lost(moving: Moving) -> N
 
 
 @pytest.mark.asyncio
+async def test_a_claim_without_a_journal_does_not_make_files_there_ours(moving: Moving) -> None:
+    """The first run was ended after its claim, before it had moved anything."""
+    moving.open()
+    async with linked() as link:
+        await moving.delivery._claim(moving.journal.token, link)
+    (moving.target / "a").write_text("somebody's")
+    moving.open()
+    async with linked() as link:
+        with pytest.raises(TargetRefused, match=r"at the destination already: .*/dst/a'"):
+            await moving.delivery.prepare(moving.journal, link)
+    assert (moving.target / "a").read_text() == "somebody's"
+
+
+@pytest.mark.asyncio
+async def test_no_file_gets_the_rights_of_its_owner(moving: Moving) -> None:
+    (moving.source / "a").chmod(0o4755)
+    moving.open()
+    async with linked() as link:
+        await moving.delivery.prepare(moving.journal, link)
+        await moving.move(link, "a", "b")
+        completion = await moving.complete(link)
+    assert (moving.target / "a").stat().st_mode & 0o7777 == 0o755
+    assert completion.not_represented == {
+        str(moving.target / "a"): "set-user-ID, set-group-ID and sticky bits are not kept"
+    }
+
+
+@pytest.mark.asyncio
 async def test_links_do_not_count_as_the_files_they_lead_to(moving: Moving) -> None:
     (moving.target / "a").symlink_to(moving.source / "a")
     moving.open(existing=Existing.SKIP)
