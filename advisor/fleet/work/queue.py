@@ -11,7 +11,8 @@ worth nothing when it is lost, and nobody gains by adding or removing some.
   nobody sets, and a number in the database says whether another one was first: a clock that is set
   back, of a worker's host or of the database, keeps nobody from looking. So nothing has to know
   when a pair will be due.
-- Jobs whose workers are gone are removed. What these measured is given back by claiming.py.
+- Jobs whose workers are gone are removed, by a periodic job. What these measured is given back by
+  claiming.py.
 
 Retries with their back-off are no job's: they are the planner's, which knows hosts from pairs.
 Procrastinate has its tables in a schema of their own, which is recreated for another version of it.
@@ -36,7 +37,9 @@ from advisor.store.postgres.address import Address
 SCHEMA: Final = "advisor_jobs"
 _QUEUE: Final = "fleet"
 _LOOK: Final = "advisor.fleet.look"
+_TIDY: Final = "advisor.fleet.tidy"
 _EVERY_S: Final = 5.0
+_TIDY_AT: Final = "* * * * *"
 _POLL_S: Final = 30.0
 _AGAIN_S: Final = 2.0
 _LONGEST_AGAIN_S: Final = 30.0
@@ -161,6 +164,12 @@ class Queue:
             if await self._turn(lambda: _look(app)):
                 await _look(app)
 
+        # Without anything periodic, Procrastinate would not notice when what listens for jobs ends.
+        @app.periodic(cron=_TIDY_AT)
+        @app.task(name=_TIDY, queue=_QUEUE)
+        async def tidy(timestamp: int, **_: object) -> None:
+            await _remove_stalled(app)
+
         return app
 
 
@@ -179,7 +188,6 @@ async def _tick(app: procrastinate.App) -> None:
         )
         seen = row["newest"]
         if row["is_first"]:
-            await _remove_stalled(app)
             await _look(app)
         await asyncio.sleep(_EVERY_S)
 
