@@ -108,6 +108,21 @@ def test_garbage_is_refused(line: bytes) -> None:
         m.read_request(line)
 
 
+def test_a_message_is_as_long_as_the_limit_and_no_longer() -> None:
+    assert m.MESSAGE_LIMIT_BYTES == 64 * 1024
+    request, reply = m.as_line(m.StopWork()), m.as_line(m.Alive())
+    assert m.read_request(padded(request, m.MESSAGE_LIMIT_BYTES)) == m.StopWork()
+    assert m.read_reply(padded(reply, m.MESSAGE_LIMIT_BYTES)) == m.Alive()
+    with pytest.raises(BadData, match="longer"):
+        m.read_request(padded(request, m.MESSAGE_LIMIT_BYTES + 1))
+    with pytest.raises(BadData, match="longer"):
+        m.read_reply(padded(reply, m.MESSAGE_LIMIT_BYTES + 1))
+
+
+def padded(line: bytes, length: int) -> bytes:
+    return line.rstrip(b"\n").ljust(length - 1) + b"\n"
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
