@@ -158,6 +158,16 @@ def test_a_playbook_sets_what_each_host_lacks_and_takes_it_back(advice: Advice) 
     assert [task.get("tags") for task in plays[0]["tasks"]] == [None, None, ["never", "take_back"]]
 
 
+@pytest.mark.parametrize("name", ["all", "ungrouped"])
+def test_a_name_that_means_more_than_one_host_is_none(advice: Advice, name: str) -> None:
+    for pair, hosts in (
+        (Pair("dtn1", name), ["dtn1", "transfer_destination"]),
+        (Pair(name, "dtn2"), ["transfer_source", "dtn2"]),
+    ):
+        text = as_text("ansible", msgspec.structs.replace(advice, pair=pair))
+        assert [play["hosts"] for play in yaml.safe_load(text)] == hosts
+
+
 def test_a_playbook_for_nothing_is_refused(advice: Advice) -> None:
     with pytest.raises(ValueError, match="no kernel setting"):
         as_text("ansible", msgspec.structs.replace(advice, limits=[]))
