@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.agent.door import Door, Limits
+from advisor.agent.door import Door, Limits, _Newcomer
 from advisor.agent.event_log import EventLog
 from advisor.agent.secret import new_secret, tls_context
 from tests.soak.strangers import KINDS, listening_agent, seconds_to_connect, strangers
@@ -110,6 +110,24 @@ def test_a_crowd_of_one_address_does_not_show_others_out() -> None:
             await door.close()
 
     assert asyncio.run(run()) == b"still there"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("fe80::1%eth0", "fe80::2%eth1", True),
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+    ],
+)
+def test_all_addresses_of_an_ipv6_site_are_one_stranger(
+    one: str, other: str, is_same: bool
+) -> None:
+    with socket.socket() as connection:
+        first, second = (_Newcomer(connection, address, 0) for address in (one, other))
+    assert (first.site == second.site) is is_same
 
 
 def test_a_log_is_not_flooded() -> None:
