@@ -1,12 +1,14 @@
+import ipaddress
 import os
 import socket
+import struct
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from advisor.hosts.peer_filter import comes_from, only_from
+from advisor.hosts.peer_filter import _program, comes_from, only_from
 
 SILENCE_S = 0.3
 
@@ -98,6 +100,56 @@ def test_udp() -> None:
         assert server.recv(100) == b"friend"
         with pytest.raises(TimeoutError):
             server.recv(100)
+
+
+IPV4, IPV6 = "127.0.0.2", "2001:db8:7f00:2::1"
+
+
+def passes(address: str, packet: bytes) -> bool:
+    """What the kernel does with the packet, by the numbers of linux/filter.h that are used."""
+    program = list(_program(ipaddress.ip_address(address)))
+    at = accumulator = 0
+    while True:
+        code, if_equal, if_not, value = program[at]
+        at += 1
+        match code:
+            case 0x30:
+                accumulator = packet[value - 0xFFF00000]
+            case 0x20:
+                (accumulator,) = struct.unpack_from("!I", packet, value - 0xFFF00000)
+            case 0x74:
+                accumulator >>= value
+            case 0x15:
+                at += if_equal if accumulator == value else if_not
+            case 0x06:
+                return value != 0
+            case _:
+                raise AssertionError(f"{code:#x} is none of them")
+
+
+def headers(address: str) -> bytes:
+    """Those of a packet from this address, with all other fields 0."""
+    ip = ipaddress.ip_address(address)
+    where = {4: 12, 6: 8}[ip.version]
+    return (bytes([ip.version << 4]).ljust(where, b"\0") + ip.packed).ljust(60, b"\0")
+
+
+def test_an_address_counts_in_packets_of_its_own_version_alone() -> None:
+    """IPv6 has the bytes of its source where IPv4 has its own, and any host can choose them."""
+    crafted = headers(IPV6)
+    assert crafted[12:16] == ipaddress.ip_address(IPV4).packed
+    assert not passes(IPV4, crafted)
+    assert passes(IPV6, crafted)
+    assert not passes(IPV6, bytes([0x45]) + crafted[1:])
+    assert passes(IPV4, headers(IPV4))
+    assert not passes(IPV6, headers(IPV4))
+    assert not passes(IPV4, headers("127.0.0.3"))
+
+
+@pytest.mark.parametrize("bit", range(0, 128, 8))
+def test_every_word_of_an_ipv6_address_counts(bit: int) -> None:
+    other = ipaddress.IPv6Address(int(ipaddress.IPv6Address(IPV6)) ^ 1 << bit)
+    assert not passes(IPV6, headers(str(other)))
 
 
 def test_what_is_no_address_is_refused() -> None:
