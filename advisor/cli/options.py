@@ -134,7 +134,7 @@ ServerOption = Annotated[
         "--server",
         metavar="URL",
         help="The destination's server for the tool, as in gsiftp://HOST:2811 or "
-        "sftp://USER@HOST:22; for a tool that fetches (aria2c), the URL of the server on this "
+        "sftp://USER@HOST:22; for a tool that fetches, the URL of the server on this "
         "host.",
         rich_help_panel=FILES,
     ),

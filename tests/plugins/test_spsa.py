@@ -1,5 +1,6 @@
 """SPSA: the paper's form by its equations, and what differs in the one for any rate."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -160,9 +161,18 @@ def test_it_explains_its_moves() -> None:
     assert "5 Gbit/s" in method.move_reason
 
 
-@pytest.mark.parametrize("constants", [{"N": 0}, {"C": 0}, {"L": 1.5}, {"x": 1}, {"a": -1}])
-def test_bad_constants_are_refused(constants: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"give|constant"):
+@pytest.mark.parametrize(
+    ("constants", "why"),
+    [
+        ({"N": 0}, "N: 0 is not from 1 to"),
+        ({"C": 0}, "C: 0 is not from 0.01 to 1"),
+        ({"L": 1.5}, "L: 1.5 is not a whole number"),
+        ({"x": 1}, "constant"),
+        ({"a": -1}, "a: -1 is not from"),
+    ],
+)
+def test_bad_constants_are_refused(constants: dict[str, float], why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(why)):
         make(**constants)
 
 

@@ -82,6 +82,7 @@ def test_they_are_listed_newest_first(run: Run) -> None:
 
 
 def test_an_empty_history_says_how_to_begin(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
     done = run("list", at=tmp_path / "other")
     assert (done.exit_code, "complete" in done.stdout) == (0, False)
     assert "advisor profile HOST" in done.stderr

@@ -80,7 +80,7 @@ def test_an_empty_history_has_the_same_columns_and_types(
     assert list(empty.columns) == list(full.columns)
 
 
-@pytest.mark.parametrize("value", ["<script>", "1; rm", "nan", 2.5, 1e300, "١"])
+@pytest.mark.parametrize("value", ["<script>", "1; rm", "nan", 2.5, 4e18, "١"])
 def test_what_is_no_number_of_streams_is_missing(value: str | float, tmp_path: Path) -> None:
     Store(tmp_path).append(probe("s1", {"streams": value}))
     assert advisor.history(store=tmp_path)["streams"].isna().all()

@@ -81,11 +81,12 @@ def test_list_as_json_and_csv(run: Run, filled: Store) -> None:
 
 
 def test_an_empty_history_says_what_to_do(run: Run, store: Store) -> None:
+    Path(store.argument).mkdir()
     result = run()
     assert (result.exit_code, result.stdout) == (0, "")
     assert "advisor advise" in result.stderr
     assert json.loads(run("--json").stdout) == []
-    assert not Path(store.argument).exists()
+    assert not list(Path(store.argument).iterdir())
 
 
 def test_the_groups_store_holds_for_its_commands(filled: Store) -> None:
@@ -238,7 +239,7 @@ def test_a_destination_of_several_pairs(
         ),
         (["show", "a->"], 2, "'a->' is not a pair: write 'SOURCE->DESTINATION'"),
         (["import", "f", "--pair", "ab"], 2, "'ab' is not a pair"),
-        (["import"], 2, "FILES"),
+        (["import"], 2, "FILE…"),
         (["export", "--format", "zip"], 2, "'zip' is not one of"),
         (["export", "--output", "/missing/out"], 1, "cannot write '/missing/out'"),
         (["show", "nowhere"], 1, "nothing is stored for 'nowhere'"),
@@ -276,7 +277,10 @@ def test_success_of_the_command_itself(filled: Store, tmp_path: Path) -> None:
 def test_on_a_terminal_tables_are_drawn(filled: Store) -> None:
     outer, inner = pty.openpty()
     command = [sys.executable, "-m", "advisor", "history", "--store", filled.argument]
-    with subprocess.Popen(command, stdout=inner, stderr=subprocess.DEVNULL) as process:
+    environment = os.environ | {"COLUMNS": "160"}
+    with subprocess.Popen(
+        command, stdout=inner, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
         os.close(inner)
         shown = b""
         try:
