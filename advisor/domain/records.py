@@ -43,6 +43,8 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     mean size and the number of the files that a tool moved part of; None from memory to memory.
     `buffer_bytes`: the largest socket buffer available on this path, None where it is not known.
     `connection`: not in records of versions before it was asked, nor in imported ones.
+    `by`: of an imported one, the other account that imported it, where several share a history; the
+    database says so, and it is no part of the record's identity.
     """
 
     pair: Pair
@@ -67,6 +69,7 @@ class ProbeRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     buffer_bytes: Whole | None = None
     # Unset, it is not written: records of versions without it are written as they were.
     connection: Connection | msgspec.UnsetType = msgspec.UNSET
+    by: ShownText | msgspec.UnsetType = msgspec.UNSET
 
 
 class AdviceRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="advice"):
@@ -93,7 +96,8 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     `note`: a `text` to remember. `outlier`: it does not count as a result. `deleted`: the whole
     session is hidden and does not count. `on` False withdraws the same remark made before.
     `by`: the account that made it, where several share a history; the database says so, and it is
-    no part of the remark's identity.
+    no part of the remark's identity. Nor is `importer`: it is only about probes that this account
+    has imported, as in their `by`; "" for those without.
     Raises ValueError for the deletion of a single probe.
     """
 
@@ -105,6 +109,7 @@ class RemarkRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     text: str = ""
     on: bool = True
     by: ShownText | msgspec.UnsetType = msgspec.UNSET
+    importer: ShownText | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         if self.kind == "deleted" and self.probe_s is not None:

@@ -6,7 +6,7 @@ every successful probe, and which of them count is determined on request.
 
 from array import array
 from collections import defaultdict
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -29,7 +29,9 @@ from advisor.domain.records import (
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.store.ranking import SettingRates
 from advisor.store.reading import ReadPosition
-from advisor.store.remarks import OWN_ORIGIN, Standing, session_of, standing
+from advisor.store.remarks import OWN_ORIGIN, Standing, importers_of, session_of, standing
+
+_NO_IMPORTER: Final = 2**32 - 1
 
 
 class AdviceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +55,7 @@ class SessionFacts(msgspec.Struct, kw_only=True):
     `opened_s`: when its request was recorded. `probes` includes failures. `records`: their number;
     `first_s` and `last_s`: the times of the oldest and newest. `connection`: the newest one.
     `profile`: the name of the profile that it is, "" for none. `imported`: without its request.
+    `importers`: the accounts that imported its probes, as of `importers_of`.
     """
 
     session: str
@@ -73,23 +76,26 @@ class SessionFacts(msgspec.Struct, kw_only=True):
     closed: bool = False
     profile: str = ""
     imported: bool = False
+    importers: list[str] = msgspec.field(default_factory=list)
 
 
 class Rates:
     """The successful probes in the order they were stored, column by column.
 
-    `setting` and `session` are indices into the digest's lists.
+    `setting` and `session` are indices into the digest's lists; `importer` is one into the
+    importers of the session, or beyond them.
     """
 
     def __init__(self) -> None:
         self.setting: array[int] = array("L")
         self.session: array[int] = array("L")
+        self.importer: array[int] = array("L")
         self.recorded_s: array[float] = array("d")
         self.rate_bps: array[float] = array("d")
 
     def encoded(self) -> list[bytes]:
         """The columns in this machine's representation."""
-        columns = (self.setting, self.session, self.recorded_s, self.rate_bps)
+        columns = (self.setting, self.session, self.importer, self.recorded_s, self.rate_bps)
         return [column.tobytes() for column in columns]
 
     @classmethod
@@ -98,8 +104,9 @@ class Rates:
         rates = cls()
         rates.setting.frombytes(columns[0])
         rates.session.frombytes(columns[1])
-        rates.recorded_s.frombytes(columns[2])
-        rates.rate_bps.frombytes(columns[3])
+        rates.importer.frombytes(columns[2])
+        rates.recorded_s.frombytes(columns[3])
+        rates.rate_bps.frombytes(columns[4])
         return rates
 
 
@@ -125,8 +132,15 @@ class JournalDigest(msgspec.Struct, kw_only=True):
         rows = zip(rates.setting, rates.session, rates.recorded_s, rates.rate_bps, strict=True)
         if said.is_empty:
             return list(rows)
-        names = [facts.session for facts in self.sessions]
-        return [row for row in rows if said.counts(names[row[1]], row[2])]
+        return [
+            row
+            for row, importer in zip(rows, rates.importer, strict=True)
+            if said.counts(
+                self.sessions[row[1]].session,
+                row[2],
+                self.sessions[row[1]].importers[importer : importer + 1],
+            )
+        ]
 
     def by_setting(
         self, rows: list[tuple[int, int, float, float]]
@@ -211,6 +225,8 @@ class Digester:
         facts.probes += 1
         facts.origin = probe.origin
         facts.method = facts.method or probe.method
+        importers = importers_of(probe)
+        facts.importers += [one for one in importers if one not in facts.importers]
         if facts.opened_s is None:
             facts.rtt_s = probe.rtt_s or facts.rtt_s
             facts.bandwidth_bps = probe.bandwidth_bps or facts.bandwidth_bps
@@ -226,6 +242,8 @@ class Digester:
             rates = self.digest.rates
             rates.setting.append(self._setting(probe))
             rates.session.append(self._sessions[facts.session])
+            known = facts.importers
+            rates.importer.append(known.index(importers[0]) if importers else _NO_IMPORTER)
             rates.recorded_s.append(probe.recorded_s)
             rates.rate_bps.append(probe.result.throughput_bps)
 

@@ -29,7 +29,7 @@ from advisor.store.remarks import Standing
 
 # Increase with every change of a digest's content and of the records: lines that were skipped may
 # then be records.
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _MADE_FOR: Final = f"{_FORMAT} {advisor.__version__} {sys.byteorder} {sys.maxsize}\n".encode()
 _CHECK_BYTES: Final = 4
 # Below this size, reading the journal is as fast as reading its digest.

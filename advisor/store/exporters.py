@@ -20,7 +20,7 @@ from advisor.store import pscheduler
 from advisor.store.importers.own_records import seal_of
 from advisor.store.probdata_lines import line_of
 from advisor.store.probe_rows import CSV_COLUMNS, row_of, utc_text
-from advisor.store.remarks import session_of, standing_of
+from advisor.store.remarks import importers_of, session_of, standing_of
 
 # Markdown and HTML in a name, and what would end a cell.
 _SPECIAL: Final = re.compile(r"([\\`|<\[\]])")
@@ -115,8 +115,8 @@ def _shown(records: Iterable[Record]) -> Iterator[tuple[ProbeRecord, bool]]:
         said = standing_of(kept)
         for record in kept:
             session = session_of(record)
-            if isinstance(record, ProbeRecord) and session not in said.deleted:
-                yield record, not said.counts(session, record.recorded_s)
+            if isinstance(record, ProbeRecord) and not said.hides(session, importers_of(record)):
+                yield record, not said.counts(session, record.recorded_s, importers_of(record))
 
 
 def _cells(probe: ProbeRecord, is_outlier: bool) -> list[str]:

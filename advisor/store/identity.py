@@ -5,14 +5,22 @@ from collections.abc import Iterable
 
 import msgspec
 
-from advisor.domain.records import Record, RemarkRecord
+from advisor.domain.records import ProbeRecord, Record, RemarkRecord
 
 
 def record_digest(record: Record) -> str:
     """A name that depends on the content alone, in every version that writes the record alike."""
-    if isinstance(record, RemarkRecord):
-        record = msgspec.structs.replace(record, by=msgspec.UNSET)
+    record = without_account(record)
     return hashlib.sha256(msgspec.json.encode(record, order="sorted")).hexdigest()[:16]
+
+
+def without_account(record: Record) -> Record:
+    """The record without what only the database of a shared history says."""
+    if isinstance(record, RemarkRecord):
+        return msgspec.structs.replace(record, by=msgspec.UNSET, importer=msgspec.UNSET)
+    if isinstance(record, ProbeRecord) and record.by is not msgspec.UNSET:
+        return msgspec.structs.replace(record, by=msgspec.UNSET)
+    return record
 
 
 def missing_from(stored: Iterable[Record], records: Iterable[Record]) -> list[Record]:

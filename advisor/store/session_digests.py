@@ -81,7 +81,7 @@ def session_digests(
         return []
     best = _best_probes(digest, said)
     outliers: dict[str, list[float]] = defaultdict(list)
-    for session, probe_s in sorted(said.outlier_probes):
+    for session, probe_s in said.marked_probes:
         outliers[session].append(probe_s)
     transfers: dict[str, list[TransferRecord]] = defaultdict(list)
     for transfer in digest.transfers:
@@ -100,16 +100,16 @@ def session_digests(
             best=best.get(number),
             advice=facts.advice,
             notes=said.notes.get(facts.session, []),
-            outlier=facts.session in said.outliers,
+            outlier=said.discredits(facts.session, facts.importers),
             outlier_probes=outliers.get(facts.session, []),
-            deleted=facts.session in said.deleted,
+            deleted=said.hides(facts.session, facts.importers),
             deleted_by=said.deleted_by.get(facts.session, ""),
             transfers=[_transfer(t, facts.advice) for t in transfers.get(facts.session, [])],
             rtt_s=facts.rtt_s,
             bandwidth_bps=facts.bandwidth_bps,
         )
         for number, facts in enumerate(digest.sessions)
-        if include_deleted or facts.session not in said.deleted
+        if include_deleted or not said.hides(facts.session, facts.importers)
     ]
 
 

@@ -62,7 +62,7 @@ def summary(
 
     With `include_deleted` a pair has a summary even if everything in it was deleted.
     """
-    facts = [f for f in digest.sessions if f.session not in said.deleted]
+    facts = [f for f in digest.sessions if not said.hides(f.session, f.importers)]
     if digest.pair is None or not (facts or (include_deleted and digest.sessions)):
         return None
     rows = digest.counting_rates(said)

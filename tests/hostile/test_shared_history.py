@@ -9,7 +9,7 @@ import pytest
 from psycopg import errors as pg
 
 from advisor.domain.advice import Command
-from advisor.domain.records import AdviceRecord, RemarkRecord
+from advisor.domain.records import AdviceRecord, ProbeRecord, RemarkRecord
 from advisor.store.copying import copy_history
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
@@ -17,6 +17,7 @@ from advisor.store.journal_backend import JournalBackend
 from advisor.store.opening import open_shared
 from advisor.store.postgres.own_server import OWNER
 from advisor.store.postgres.rows import columns_of, text_of
+from advisor.store.remarks import counting, session_of
 from tests.postgres_server import SharedDatabase
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session, make_an_advice
 
@@ -144,6 +145,86 @@ def test_remarks_carry_who_made_them_as_the_database_knows(
     assert row == ("bob",)
     [session] = alices.sessions(include_deleted=True)
     assert {one.by for one in session.notes} == {"bob"}
+
+
+def imported(number: int, recorded_s: float, rate_bps: float) -> ProbeRecord:
+    return make_a_probe(
+        rate_bps, session=f"import:{number}", recorded_s=recorded_s, origin="iperf3"
+    )
+
+
+@pytest.mark.parametrize("kind", ["deleted", "outlier"])
+def test_who_imports_first_has_no_part_in_what_others_import(
+    shared_database: SharedDatabase, kind: str
+) -> None:
+    """The session of a day's imports has a name that everybody knows, and an owner."""
+    alice, bob, olga, rita = (
+        Store(shared_database.backend(user)) for user in ("alice", "bob", "olga", "rita")
+    )
+    first = imported(1, 86400.0 * 20000 + 5, 1.0)
+    name = session_of(first)
+    bob.append_new([first])
+    bob.append(remark(kind, name))
+    assert alice.append_new([imported(2, 86400.0 * 20000 + 500, 9e9)]) == 1
+    again = Store(shared_database.backend("alice"))
+    for store in (alice, again, bob, rita):
+        assert [one.throughput_bps for one in store.best(PAIR, 10.0)] == [9e9]
+        [session] = store.sessions()
+        assert session.best is not None
+        assert (session.session, session.best.throughput_bps) == (name, 9e9)
+        assert (session.deleted, session.outlier) == (False, False)
+        [probe] = counting(store.records(PAIR))
+        assert probe.by == (msgspec.UNSET if store is alice or store is again else "alice")
+    # Bob's own mark is bob's to withdraw.
+    bob.append(msgspec.structs.replace(remark(kind, name, on=False), recorded_s=10.0))
+    assert len(counting(rita.records(PAIR))) == 2
+    # The operator's is about all of it.
+    olga.append(msgspec.structs.replace(remark(kind, name), recorded_s=11.0))
+    for store in (alice, bob, rita):
+        assert store.best(PAIR, 10.0) == []
+        [session] = store.sessions(include_deleted=True)
+        assert (session.deleted, session.outlier) == (kind == "deleted", kind == "outlier")
+    olga.append(msgspec.structs.replace(remark(kind, name, on=False), recorded_s=12.0))
+    assert len(counting(rita.records(PAIR))) == 2
+
+
+@pytest.mark.parametrize("kind", ["deleted", "outlier"])
+def test_what_an_account_has_imported_alone_it_hides_and_discredits(
+    shared_database: SharedDatabase, kind: str
+) -> None:
+    bob, rita = (Store(shared_database.backend(user)) for user in ("bob", "rita"))
+    first = imported(1, 86400.0 * 20000 + 5, 1e9)
+    bob.append_new([first])
+    bob.append(remark(kind, session_of(first)))
+    for store in (bob, rita):
+        assert store.best(PAIR, 10.0) == []
+        [session] = store.sessions(include_deleted=True)
+        assert (session.deleted, session.outlier) == (kind == "deleted", kind == "outlier")
+        assert len(store.sessions()) == (kind == "outlier")
+
+
+def test_a_mark_on_one_probe_is_about_ones_own(shared_database: SharedDatabase) -> None:
+    alice, bob = (Store(shared_database.backend(user)) for user in ("alice", "bob"))
+    recorded_s = 86400.0 * 20000
+    bob.append_new([imported(1, recorded_s, 1e9)])
+    alice.append_new([imported(2, recorded_s, 2e9)])
+    mark = remark("outlier", session_of(imported(1, recorded_s, 1e9)))
+    bob.append(msgspec.structs.replace(mark, probe_s=recorded_s))
+    assert [one.throughput_bps for one in alice.best(PAIR, 10.0)] == [2e9]
+    [session] = alice.sessions()
+    assert session.outlier_probes == [recorded_s]
+
+
+def test_an_operator_who_imports_too_still_marks_everything(
+    shared_database: SharedDatabase,
+) -> None:
+    bob, olga = (Store(shared_database.backend(user)) for user in ("bob", "olga"))
+    first = imported(1, 86400.0 * 20000, 1e9)
+    olga.append_new([first])
+    bob.append_new([imported(2, 86400.0 * 20000 + 5, 2e9)])
+    olga.append(remark("deleted", session_of(first)))
+    for store in (bob, olga):
+        assert store.sessions() == []
 
 
 def lying(

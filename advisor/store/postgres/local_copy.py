@@ -20,7 +20,8 @@ from advisor.store.reading import bounded_lines
 
 _decoder: Final = msgspec.json.Decoder(Row)
 _pairs_decoder: Final = msgspec.json.Decoder(list[Pair])
-_COPY: Final = "rows.jsonl"
+# Those of earlier versions do not say who operates.
+_COPY: Final = "rows-2.jsonl"
 _PAIRS: Final = "pairs.json"
 
 

@@ -14,9 +14,19 @@ _ROWS_AT_ONCE: Final = 2000
 _OCTETS_AT_ONCE: Final = 16 * 2**20
 _MOST_FILE_BYTES: Final = 64 * 2**20
 
+# Whose remark is about a session of somebody else, and was taken, was an operator then.
+_OPERATES: Final = """
+kind IN ('outlier', 'deleted') AND (
+    EXISTS (SELECT FROM pg_roles o
+        WHERE o.rolname = written_by AND pg_has_role(o.oid, 'advisor_operator', 'USAGE'))
+    OR NOT EXISTS (SELECT FROM advisor.sessions s
+        WHERE (s.pair_id, s.session, s.written_by)
+            = (counted.pair_id, counted.session, counted.written_by))
+)"""
+
 # At least one row, then as many as fit.
-_NEXT_ROWS: Final = """
-SELECT number, kind, session, written_by, record::text FROM (
+_NEXT_ROWS: Final = f"""
+SELECT number, kind, session, written_by, record::text, {_OPERATES} FROM (
     SELECT *, sum(octets) OVER (ORDER BY number) - octets AS before FROM (
         SELECT r.* FROM advisor.records r JOIN advisor.pairs p ON p.id = r.pair_id
         WHERE p.source = %s AND p.destination = %s AND r.number >= %s

@@ -24,9 +24,13 @@ from advisor.domain.records import (
 )
 from advisor.hosts.decoding import LINE_LIMIT_BYTES, BadData, decoded
 from advisor.store.backend import encoded
+from advisor.store.identity import without_account
 from advisor.store.importers.entries import RefusedError
 from advisor.store.importers.usable import require_usable
-from advisor.store.remarks import OWN_ORIGIN, session_of
+from advisor.store.remarks import OWN_ORIGIN, is_import_session, session_of
+
+IMPORT: Final = "import"
+"""What the database calls imported probes."""
 
 Takes: TypeAlias = Literal["without orders", "without requests", "everything"]
 
@@ -34,13 +38,18 @@ _decoder: Final[msgspec.json.Decoder[Record]] = msgspec.json.Decoder(Record)
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A stored record. `by`: the account that wrote it, as the database knows it."""
+    """A stored record. `by`: the account that wrote it, as the database knows it.
+
+    `operates`: of what hides or discredits results, whether that account may do so with those of
+    everybody.
+    """
 
     number: int
     kind: str
     session: str
     by: str
     text: str
+    operates: bool = False
 
 
 def mark_of(row: Row) -> bytes:
@@ -73,11 +82,24 @@ def record_of(row: Row, pair: Pair, reader: Reader) -> Record | None:
         return None
     if (record.pair, kind_of(record), session_of(record)) != (pair, row.kind, row.session):
         return None
+    importer = "" if row.by == reader.account else printable(row.by)
     if isinstance(record, RemarkRecord):
-        return msgspec.structs.replace(record, by=printable(row.by))
+        return _remark_of(record, row, importer)
+    if isinstance(record, ProbeRecord) and row.kind == IMPORT:
+        return msgspec.structs.replace(record, by=importer or msgspec.UNSET)
     if reader.takes == "everything" or row.by == reader.account:
         return record
     return without_orders(record)
+
+
+def _remark_of(record: RemarkRecord, row: Row, importer: str) -> RemarkRecord:
+    """With who made it. Imported probes of one day have one session, whoever imported them: there
+    the results of others are hidden and discredited by operators only."""
+    is_mark = record.kind in ("outlier", "deleted")
+    is_limited = is_mark and is_import_session(record.session) and not row.operates
+    return msgspec.structs.replace(
+        record, by=printable(row.by), importer=importer if is_limited else msgspec.UNSET
+    )
 
 
 def is_left_out(row: Row, reader: Reader) -> bool:
@@ -101,18 +123,16 @@ def kind_of(record: Record) -> str:
     if isinstance(record, RemarkRecord):
         return record.kind
     if isinstance(record, ProbeRecord) and record.origin != OWN_ORIGIN:
-        return "import"
+        return IMPORT
     return str(record.__struct_config__.tag)
 
 
 def text_of(record: Record) -> str:
     """A record as it is stored. Raises StoreError if it could not be read back.
 
-    Without who made a remark: that is for the database to say.
+    Without who made or imported it: that is for the database to say.
     """
-    if isinstance(record, RemarkRecord):
-        record = msgspec.structs.replace(record, by=msgspec.UNSET)
-    return encoded(record).decode()
+    return encoded(without_account(record)).decode()
 
 
 def columns_of(records: Iterable[tuple[Record, bool]]) -> list[Sequence[Any]]:
