@@ -18,14 +18,17 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.plan import NodeProgress
 from advisor.domain.problem import ProblemKind
 from advisor.fleet.state.connecting import DatabaseConnection, connect
+from advisor.fleet.state.limited import LimitedConnection
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.answers import NOT_NOW, server_words
+from advisor.store.postgres.limiting import NoAnswer
 from advisor.transfer.nodes.messages import LEASE_S
 
 _R = TypeVar("_R")
 _MOST_LOTS: Final = 200
 _ADDED_AT_ONCE: Final = 50_000
+_LAST_WORD_S: Final = 1.0
 
 
 class QueueAway(StoreError):
@@ -51,7 +54,8 @@ class LotQueue:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._connection: DatabaseConnection | None = None
+        self._connection: LimitedConnection | None = None
+        self._given_up = 0
         self._one_at_a_time = asyncio.Lock()
         self._transfer = 0
         self._unanswered: set[int] = set()
@@ -164,13 +168,35 @@ class LotQueue:
 
     async def _do(self, work: Callable[[DatabaseConnection], _R]) -> _R:
         async with self._one_at_a_time:
-            return await asyncio.to_thread(self._done, work)
+            asking = asyncio.ensure_future(asyncio.to_thread(self._done, work))
+            try:
+                return await asyncio.shield(asking)
+            except asyncio.CancelledError:
+                await self._give_up(asking)
+                raise
+
+    async def _give_up(self, asking: asyncio.Future[_R]) -> None:
+        """Nobody wants the answer any more: let one that is on its way come, and wait for no other.
+
+        The next question has a connection of its own.
+        """
+        await asyncio.wait([asking], timeout=_LAST_WORD_S)
+        if not asking.done():
+            self._given_up += 1
+            self._disconnect()
+            await asyncio.wait([asking], timeout=_LAST_WORD_S)
+        asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
 
     def _done(self, work: Callable[[DatabaseConnection], _R]) -> _R:
+        connection, given_up = self._connection, self._given_up
         try:
-            if self._connection is None:
-                self._connection = connect(self._address)
-            return work(self._connection)
+            if connection is None:
+                connection = connect(self._address)
+                if given_up != self._given_up:
+                    connection.close()
+                    raise NoAnswer(_LAST_WORD_S)
+                self._connection = connection
+            return work(connection)
         except pg.InsufficientPrivilege as error:
             raise StoreError(
                 f"the database refuses this account: {server_words(error)}",
@@ -178,7 +204,8 @@ class LotQueue:
                 remedy="ask its owner for the role advisor_writer",
             ) from None
         except NOT_NOW as error:
-            self._disconnect()
+            if given_up == self._given_up:
+                self._disconnect()
             raise QueueAway(f"{self._address} does not answer: {server_words(error)}") from None
         except psycopg.Error as error:
             raise StoreError(

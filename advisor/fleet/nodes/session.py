@@ -25,7 +25,7 @@ from advisor.domain.quantities import format_duration
 from advisor.domain.transfers import Levels
 from advisor.fleet.nodes.crew import Crew, CrewOptions, guarded
 from advisor.fleet.nodes.member import DEFAULT_NODE_COMMAND, Member
-from advisor.fleet.nodes.queue import LotQueue
+from advisor.fleet.nodes.queue import LotQueue, QueueAway
 from advisor.fleet.nodes.rereading import reread
 from advisor.models.leases import Leases, lots_of
 from advisor.models.slicing import FileEntry, Part
@@ -330,14 +330,26 @@ class _NodesSession(TransferSession):
     def _tell_nodes(self, members: Sequence[Member]) -> None:
         self.events.emit(ev.NodesMoving, nodes=[one.progress for one in members])
 
+    async def _end_queue(self, crew: Crew, message: str) -> None:
+        """End the run in the database. Raises StoreError.
+
+        The next run waits for nodes that have not given back what they had, and where the database
+        does not answer, until none can write any more.
+        """
+        try:
+            await crew.settle()
+        except QueueAway:
+            raise
+        except (StoreError, TransferFailed):
+            pass
+        await self._queue.end(message)
+
     async def _end(self, outcome: TransferOutcome, state: TransferState) -> int:
         if self._newest_crew is not None:
-            # The next run waits for nodes that have not given back what they had.
-            with contextlib.suppress(StoreError, TransferFailed):
-                await self._newest_crew.settle()
+            # Without names of files, for all to see.
+            message = "complete" if outcome.complete else "not complete"
             with contextlib.suppress(StoreError):
-                # Without names of files, for all to see.
-                await self._queue.end("complete" if outcome.complete else "not complete")
+                await self._end_queue(self._newest_crew, message)
         if outcome.complete:
             self.forget(state.journal)
             number = len(self._over.nodes)

@@ -1,6 +1,7 @@
 """Connections to the database of a fleet, which end soon when it does not answer any more."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
@@ -8,15 +9,20 @@ import psycopg
 from psycopg import errors as pg
 
 from advisor.domain.problem import ProblemKind
+from advisor.fleet.state.limited import LimitedConnection
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.answers import NOT_NOW, server_words
+from advisor.store.postgres.limiting import within_limit
 from advisor.store.postgres.schema import require_schema
 
 DatabaseConnection: TypeAlias = psycopg.Connection[Any]
 
 ANSWER_LIMIT_S: Final = 10.0
 """How long one statement may take, and how long a dead network is not noticed."""
+
+CONNECTING_LIMIT_S: Final = 30.0
+"""How long connecting may take, however many addresses there are."""
 
 _IDLE_LIMIT_S: Final = 30.0
 """How long a transaction, with its locks, may wait for its client, which may have been stopped."""
@@ -29,12 +35,25 @@ _CUT_OFF_S: Final = _PROBED_AFTER_S + _PROBED_EVERY_S * _PROBES
 it would do so after two hours."""
 
 
-def connect(address: Address) -> DatabaseConnection:
+def connect(address: Address) -> LimitedConnection:
     """A connection to a history with the schema of this program, committing each statement.
 
-    Raises StoreError for another schema, psycopg.Error if it cannot be reached.
+    No answer of it is waited for longer than UNHEARD_S. Raises StoreError for another schema,
+    psycopg.Error if it cannot be reached.
     """
-    connection = psycopg.connect(
+    late = threading.Event()
+
+    def connected_in_time() -> LimitedConnection:
+        connection = _connected(address)
+        if late.is_set():
+            connection.close()
+        return connection
+
+    return within_limit(connected_in_time, CONNECTING_LIMIT_S, late.set)
+
+
+def _connected(address: Address) -> LimitedConnection:
+    connection = LimitedConnection.connect(
         address.uri,
         autocommit=True,
         application_name="advisor fleet",

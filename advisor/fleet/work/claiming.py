@@ -22,6 +22,7 @@ from advisor.fleet.state import locks
 from advisor.fleet.state.connecting import DatabaseConnection, connect
 from advisor.fleet.state.followed import FollowedPairs
 from advisor.fleet.state.knowing import changes_s, planner_of
+from advisor.fleet.state.limited import LimitedConnection
 from advisor.fleet.state.reading import Applied, FleetState, fleet_state
 from advisor.fleet.state.rows import Outcome
 from advisor.fleet.state.transfers import moving
@@ -64,7 +65,7 @@ class Claim:
     """A pair that is being measured, with its locks. `close` it on every way out."""
 
     def __init__(
-        self, connection: DatabaseConnection, attempt: int, applied: Applied, turn: Turn
+        self, connection: LimitedConnection, attempt: int, applied: Applied, turn: Turn
     ) -> None:
         self._connection = connection
         self.attempt = attempt
@@ -95,9 +96,13 @@ class Claim:
         require_own(self._connection, self.fleet, self.source, pair, session)
 
     def close(self) -> None:
-        """Give up the locks. The server may notice only later that a connection was closed."""
+        """Give up the locks. The server may notice only later that a connection was closed.
+
+        One that is asked something just now does not answer: it is not asked for more.
+        """
         with contextlib.suppress(psycopg.Error):
-            locks.free_all(self._connection)
+            if not self._connection.is_asked:
+                locks.free_all(self._connection)
         with contextlib.suppress(psycopg.Error):
             self._connection.close()
 
@@ -125,7 +130,7 @@ def claim(
 
 
 def _claimed(
-    connection: DatabaseConnection,
+    connection: LimitedConnection,
     worker: int,
     trusted: frozenset[str],
     followed: FollowedPairs | None,

@@ -31,6 +31,8 @@ from procrastinate import exceptions, jobs
 from procrastinate.schema import SchemaManager
 
 from advisor.domain.problem import ProblemKind
+from advisor.fleet.state.connecting import ANSWER_LIMIT_S
+from advisor.fleet.state.limited import LimitedAsyncConnection
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 
@@ -154,8 +156,13 @@ class Queue:
                 # One for each job, and for the queue itself.
                 min_size=1,
                 max_size=self._at_once + 4,
-                timeout=10,
-                kwargs={"options": f"-c search_path={SCHEMA}", "application_name": "advisor fleet"},
+                timeout=ANSWER_LIMIT_S,
+                connection_class=LimitedAsyncConnection,
+                kwargs={
+                    "options": f"-c search_path={SCHEMA}",
+                    "application_name": "advisor fleet",
+                    "connect_timeout": round(ANSWER_LIMIT_S),
+                },
             )
         )
 
@@ -207,5 +214,5 @@ def _no_tables() -> StoreError:
 
 def _be_quiet() -> None:
     """What it logs is about jobs; the worker reports what is worth knowing."""
-    for name in ("procrastinate", "psycopg.pool", "asyncio"):
+    for name in ("procrastinate", "psycopg", "psycopg.pool", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

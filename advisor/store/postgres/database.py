@@ -1,10 +1,6 @@
 """One connection to a shared history, which nobody waits for longer than a time limit."""
 
 import contextlib
-import os
-import queue
-import socket
-import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -17,6 +13,7 @@ from advisor.domain.problem import ProblemKind
 from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.answers import NOT_NOW, server_words
+from advisor.store.postgres.limiting import shut_down, within_limit
 from advisor.store.postgres.schema import Identity, require_schema
 
 ANSWER_LIMIT_S: Final = 2.0
@@ -98,34 +95,14 @@ class Database:
         _close_all(self._opened)
 
     def _within_limit(self, work: Callable[[_Connection], _T]) -> _T:
-        answers: queue.SimpleQueue[tuple[_T | None, BaseException | None]] = queue.SimpleQueue()
         mine = self._round = self._round + 1
-
-        def run() -> None:
-            try:
-                answer = self._answer(work, mine)
-            except BaseException as error:  # noqa: BLE001 -- it is raised in the thread that asked
-                answers.put((None, error))
-            else:
-                answers.put((answer, None))
-
-        # libpq resolves names, and waits for sockets, without a limit of its own.
-        threading.Thread(target=run, daemon=True, name="database").start()
         try:
-            answer, error = answers.get(timeout=self.limit_s)
-        except queue.Empty:
-            self._abandon()
-            raise self._failed(f"no answer within {self.limit_s:g} s") from None
-        except BaseException:
-            self._abandon()
+            answer = within_limit(lambda: self._answer(work, mine), self.limit_s, self._abandon)
+        except NOT_NOW:
+            self.close()
             raise
-        if error is None:
-            self._reach.why = ""
-        else:
-            if isinstance(error, NOT_NOW):
-                self.close()
-            raise error
-        return answer  # type: ignore[return-value] # without an error it is the answer
+        self._reach.why = ""
+        return answer
 
     def _answer(self, work: Callable[[_Connection], _T], mine: int) -> _T:
         """Each piece of work is one statement, which is a transaction of its own."""
@@ -162,12 +139,7 @@ class Database:
         """Wake up the thread that waits, and forget the connection: it may be in any state."""
         self._round += 1
         while self._opened:
-            connection = self._opened.pop()
-            with (
-                contextlib.suppress(OSError, psycopg.Error),
-                socket.socket(fileno=os.dup(connection.fileno())) as there,
-            ):
-                there.shutdown(socket.SHUT_RDWR)
+            shut_down(self._opened.pop())
 
     def _failed(self, why: str) -> Unreachable:
         self._reach.silent_until_s = time.monotonic() + _PAUSE_S
