@@ -10,7 +10,7 @@ from advisor.store.postgres.own_server import OWNER
 from tests.postgres_server import SharedDatabase
 from tests.unit.cli.test_fleet_apply import FLEET
 
-TABLES = ["configurations", "pauses", "workers", "pairs", "hosts", "attempts", "ticks"]
+TABLES = ["configurations", "pauses", "workers", "pairs", "hosts", "attempts", "ticks", "outcomes"]
 
 
 @pytest.mark.parametrize("user", ["rita", "alice", "olga"])
@@ -34,6 +34,7 @@ def test_nobody_changes_a_table(shared_database: SharedDatabase, user: str, tabl
         ("rita", "SELECT advisor.fleet_take_back(20)"),
         ("rita", "SELECT advisor.fleet_runs(1)"),
         ("rita", "SELECT advisor.fleet_tick(0)"),
+        ("alice", "SELECT advisor.fleet_count('done', 1)"),
     ],
 )
 def test_a_role_does_no_more_than_it_may(

@@ -153,10 +153,7 @@ def attempts_of(
 
 def outcomes(connection: "DatabaseConnection") -> dict[str, int]:
     """How many attempts ended so, of each outcome."""
-    found = connection.execute(
-        "SELECT outcome, count(*) FROM advisor.fleet_attempts WHERE ended_s IS NOT NULL"
-        " GROUP BY outcome"
-    )
+    found = connection.execute("SELECT outcome, attempts FROM advisor.fleet_outcomes")
     return {str(outcome): int(number) for outcome, number in found}
 
 

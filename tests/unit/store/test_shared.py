@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -217,3 +218,43 @@ def test_nobody_needs_the_client_who_has_a_folder(tmp_path: Path) -> None:
         )
         assert said in done.stderr
         assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_records_of_a_session_are_read_without_all_others_of_its_pair(
+    shared_database: SharedDatabase,
+) -> None:
+    # A year of daily sessions of twenty records each.
+    shared_database.execute(
+        "INSERT INTO advisor.pairs (source, destination, newest) VALUES ('here', 'there', 7300)",
+        "INSERT INTO advisor.records (pair_id, number, identity, kind, session, moved_files,"
+        " written_by, octets, record) SELECT 1, n, decode(md5(n::text), 'hex'), 'probe',"
+        " 's' || ((n - 1) / 20), false, 'owner', 100, '{}' FROM generate_series(1, 7300) AS n",
+        "ANALYZE advisor.records",
+    )
+    plans = []
+
+    class Explaining:
+        """A connection that keeps how each question is answered."""
+
+        def execute(self, question: str, values: tuple[object, ...]) -> object:
+            explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {question}"
+            plans.append(connection.execute(explained, values).fetchone()[0][0]["Plan"])
+            return connection.execute(question, values)
+
+    with psycopg.connect(shared_database.address("rita")) as connection:
+        rows = queries.rows_of_session(
+            Explaining(),  # type: ignore[arg-type] # all that is asked of it
+            Pair("here", "there"),
+            "s300",
+            ["probe"],
+        )
+    assert [row.number for row in rows] == list(range(6001, 6021))
+    [plan] = plans
+    assert visited(plan) <= 25
+
+
+def visited(plan: dict[str, Any]) -> int:
+    """How many rows were looked at in tables, those that were left out too."""
+    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
+    inside = [visited(one) for one in plan.get("Plans", [])]
+    return sum(inside) if inside else own

@@ -1,10 +1,27 @@
--- A fleet: pairs that give way, clocks that are set back, and who looks next.
+-- A fleet: pairs that give way, clocks that are set back, who looks next, and how many attempts there were.
 
 -- A pair that gives way to a user waits before its next attempt, longer each time: else it would be due
 -- first again as soon as its host is looked at, and others of that host would never have their turn.
 ALTER TABLE advisor.fleet_pairs
     ADD COLUMN gave_way integer NOT NULL DEFAULT 0, -- in succession, since the last success
     ADD COLUMN gave_way_s double precision;
+
+-- How many attempts ended so: whoever asks for that again and again does not count them all each time.
+CREATE TABLE advisor.fleet_outcomes (
+    outcome text PRIMARY KEY,
+    attempts bigint NOT NULL
+);
+INSERT INTO advisor.fleet_outcomes
+    SELECT outcome, count(*) FROM advisor.fleet_attempts WHERE outcome IS NOT NULL GROUP BY outcome;
+GRANT SELECT ON advisor.fleet_outcomes TO advisor_reader;
+
+-- Last in a transaction: who counts is waited for by others.
+CREATE FUNCTION advisor.fleet_count(its_outcome text, more bigint) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+    INSERT INTO advisor.fleet_outcomes AS o VALUES (its_outcome, more)
+        ON CONFLICT (outcome) DO UPDATE SET attempts = o.attempts + excluded.attempts
+$$;
+REVOKE ALL ON FUNCTION advisor.fleet_count FROM PUBLIC;
 
 -- As in 0002.
 CREATE OR REPLACE FUNCTION advisor.fleet_end(
@@ -69,6 +86,7 @@ BEGIN
                 ON CONFLICT (host) DO UPDATE SET busy_until_s = excluded.busy_until_s;
         END IF;
     END IF;
+    PERFORM advisor.fleet_count(its_outcome, 1);
     RETURN true;
 END $$;
 
@@ -93,6 +111,9 @@ BEGIN
             UPDATE advisor.fleet_attempts SET seen_s = now_s WHERE id = one.id AND seen_s > now_s;
         END IF;
     END LOOP;
+    IF found > 0 THEN
+        PERFORM advisor.fleet_count('given back', found);
+    END IF;
     RETURN found;
 END $$;
 
