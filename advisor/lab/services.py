@@ -29,8 +29,10 @@ async def start_agent(network: Network, address: str, secret_file: Path) -> Chil
 
     Raises NetworkError with its last message.
     """
+    files = secret_file.parent / "files"
+    files.mkdir(exist_ok=True)
     listen = ["agent", "--listen", f"{address}:{AGENT_PORT}", "--secret-file", str(secret_file)]
-    listen += ["--files", str(secret_file.parent / "files")]
+    listen += ["--files", str(files)]
     command = [sys.executable, "-P", "-m", "advisor", *listen]
     return await _listening(network, command, (address, AGENT_PORT), "the agent")
 

@@ -82,6 +82,7 @@ def test_a_listening_agent_has_only_the_folders_it_was_given(
     refused = start("verify", *agent.options, *words).finish()
     assert refused.returncode == 3
     assert "start it with --files FOLDER" in refused.stderr
+    (tmp_path / "other").mkdir()
     agent = start_agent("--files", str(tmp_path / "other"), "--files", str(there))
     done = start("verify", *agent.options, *words).finish()
     assert done.returncode == 0, done.stderr

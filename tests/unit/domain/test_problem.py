@@ -13,9 +13,9 @@ from advisor.cli.errors import UsageError
 from advisor.domain.problem import Problem, ProblemError, ProblemKind, problem_of
 from advisor.store.errors import StoreFull
 
-# They end work on the user's order, say why one entry of a file is left out, or become the outcome
-# of a probe.
-_NO_PROBLEMS = {"Stopped", "ReadingStopped", "RefusedError", "ProbeFailed"}
+# They end work on the user's order, say why one entry of a file is left out, become the outcome of
+# a probe, or are met where the database's own errors are.
+_NO_PROBLEMS = {"Stopped", "ReadingStopped", "RefusedError", "ProbeFailed", "NoAnswer"}
 
 
 def test_one_line() -> None:
