@@ -162,6 +162,18 @@ async def test_links_and_folders_whose_places_are_taken(moving: Moving) -> None:
 
 
 @pytest.mark.asyncio
+async def test_where_no_receipt_was_asked_for_a_full_disk_is_only_said(moving: Moving) -> None:
+    (moving.folder / "receipts").write_text("in the way")
+    moving.open()
+    async with linked() as link:
+        await moving.delivery.prepare(moving.journal, link)
+        await moving.move(link, "a", "b")
+        completion = await moving.complete(link)
+    assert completion.receipt is None
+    assert "receipt could not be written" in completion.receipt_trouble
+
+
+@pytest.mark.asyncio
 async def test_a_receipt_that_cannot_be_written_is_not_lost(moving: Moving) -> None:
     (moving.folder / "in the way").write_text("")
     moving.open(receipt=moving.folder / "in the way" / "receipt.json")

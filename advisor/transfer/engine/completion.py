@@ -29,7 +29,7 @@ _PERMISSIONS: Final = 0o777
 
 
 class ReceiptNotWritten(ProblemError):
-    """What arrived is proven, but its receipt could not be written; the message is one sentence."""
+    """All is proven, but the receipt that was asked for could not be written: one sentence."""
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,8 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
     `not_there`: why entries are not at the destination as they should be, by name.
     `not_represented`: what the destination could not keep of those that are, by path. `receipt`:
-    the file with the receipt, None if nothing was proven.
+    the file with the receipt, None if nothing was proven, or if none was asked for and advisor's
+    own could not be written: `receipt_trouble`.
     """
 
     changed: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     not_there: dict[str, str] = {}
     not_represented: dict[str, str] = {}
     receipt: Path | None = None
+    receipt_trouble: str = ""
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -78,12 +80,17 @@ async def complete(
         await target.release(done=False)
         return Completion(new=new, not_there=not_there)
     receipt = await _receipt(delivery, target, request, tool, not_kept)
-    path = None
+    path, trouble = None, ""
     if receipt:
         path = options.receipt or options.receipts / _file_name(request, manifest)
-        await asyncio.to_thread(_write, path, msgspec.json.encode(receipt) + b"\n")
+        try:
+            await asyncio.to_thread(_write, path, msgspec.json.encode(receipt) + b"\n")
+        except ReceiptNotWritten as error:
+            if options.receipt:
+                raise
+            path, trouble = None, str(error)
     await target.release(done=True)
-    return Completion(new=new, not_represented=not_kept, receipt=path)
+    return Completion(new=new, not_represented=not_kept, receipt=path, receipt_trouble=trouble)
 
 
 def _changes(

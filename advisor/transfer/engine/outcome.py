@@ -146,7 +146,9 @@ def after_completion(
             f"not at the destination as they should be: {in_short(described)}; once nothing is in "
             "their way there, the same command completes the transfer",
         )
-    if completion.receipt is None:
+    if completion.receipt_trouble:
+        proof = f"equal by checksum at both ends, but {completion.receipt_trouble}"
+    elif completion.receipt is None:
         proof = "sizes only were compared"
     else:
         proof = f"equal by checksum at both ends; receipt: {completion.receipt}"
