@@ -96,7 +96,7 @@ class DigestFiles:
 
     def save(self, key: bytes, digest: JournalDigest) -> None:
         """Keep a digest under a key, if that is possible."""
-        # MessagePack lacks some numbers that Python has: such a digest is made anew each time.
+        # MessagePack lacks some numbers that Python has: such a digest is built again each time.
         with contextlib.suppress(OSError, OverflowError):
             data = _MADE_FOR + encode_digest(digest)
             make_directory(self._folder)
