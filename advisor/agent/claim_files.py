@@ -139,10 +139,9 @@ def note_of(file: Path) -> ClaimNote | None:
 def is_at(file: Path, handle: int) -> bool:
     """Whether the open file still has this name."""
     try:
-        there, here = file.lstat(), os.fstat(handle)
+        return os.path.samestat(file.lstat(), os.fstat(handle))
     except OSError:
         return False
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
 
 def claims_around(target: str) -> Iterator[tuple[Path, str]]:
@@ -160,7 +159,7 @@ def claims_around(target: str) -> Iterator[tuple[Path, str]]:
             file = Path(folder, name)
             place = known.get(name) or _claimed_by(file)
             overlaps = is_within(target, place) or is_within(place, target) if place else not number
-            if overlaps and _exists(file):
+            if overlaps and os.path.lexists(file):
                 yield file, place
 
 
@@ -184,14 +183,6 @@ def _claimed_by(file: Path) -> str:
         return note.target
     place = posixpath.normpath(posixpath.join(folder, note.below))
     return place if is_within(place, folder) else ""
-
-
-def _exists(file: Path) -> bool:
-    try:
-        file.lstat()
-    except OSError:
-        return False
-    return True
 
 
 def _handle_of(file: Path) -> int:

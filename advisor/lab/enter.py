@@ -20,8 +20,7 @@ def is_on(host: Host) -> bool:
         there = Path(host.network).stat()
     except OSError:
         return _is_own(host)
-    here = Path("/proc/self/ns/net").stat()
-    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+    return os.path.samestat(Path("/proc/self/ns/net").stat(), there)
 
 
 def measures_from(state: LabState) -> Host:

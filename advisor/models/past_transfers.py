@@ -48,10 +48,11 @@ def _levels(probe: ProbeRecord) -> Levels | None:
     if not setting.keys() & {"concurrency", "parallelism"}:
         return None
     names = ("concurrency", "parallelism", "pipelining")
-    counts = [stored_count(setting, name) if name in setting else 1 for name in names]
-    if None in counts:
+    found = [stored_count(setting, name) if name in setting else 1 for name in names]
+    counts = [one for one in found if one is not None]
+    if len(counts) < len(names):
         return None
-    concurrency, parallelism, pipelining = (one or 0 for one in counts)
+    concurrency, parallelism, pipelining = counts
     return Levels(
         concurrency=max(1, concurrency),
         parallelism=max(1, parallelism),
