@@ -6,6 +6,7 @@ than before. Once it is over, and a thread filled its core at the best setting w
 idle cores, the number of processes is doubled, for as long as that is faster and a core is full.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from advisor import registry
@@ -16,7 +17,9 @@ from advisor.advising.standing import Standing
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.messages import PROBES_LIMIT
 from advisor.api.transport import WithProcesses
-from advisor.domain.space import PROCESSES, Setting, processes_of
+from advisor.domain.measurement import Failure, Measurement
+from advisor.domain.records import ProbeRecord
+from advisor.domain.space import PROCESSES, Setting, processes_of, setting_key
 from advisor.models.limits import full_loads, host_is_full
 from advisor.traits import transport_traits
 
@@ -44,7 +47,10 @@ async def _probes(context: Context, decisions: Decisions, subject: str) -> str:
         if context.budget.left_s < context.runner.next_probe_s(subject):
             return "the time is used"
         purpose = ProbePurpose(stage=SPREAD, kind="search", label=SPREAD)
-        await context.record(await context.measure(subject, setting, purpose))
+        probe = await context.measure(subject, setting, purpose)
+        await context.record(probe)
+        if isinstance(probe.probed.outcome, Failure):
+            return f"more processes failed: {probe.probed.outcome.message}"
     best = decisions.standing().best_of(subject)
     used = processes_of(best.setting) if best else 1
     words = "one process" if used == 1 else f"{used} processes"
@@ -70,7 +76,15 @@ def next_setting(context: Context, standing: Standing, subject: str) -> Setting 
     processes = min(2 * now, most)
     streams = transport_traits(subject).flow_parameter
     setting = best.setting | {streams: max(best.flows, processes), PROCESSES: processes}
-    is_known = context.recorder.has_measured(subject, setting)
-    if processes <= now or is_known or _WORTH * standing.transfer_s < context.runner.next_probe_s():
+    worth_s = _WORTH * standing.transfer_s
+    if processes <= now or worth_s < context.runner.next_probe_s():
         return None
-    return setting
+    return None if _was_tried(context.probes, subject, setting) else setting
+
+
+def _was_tried(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> bool:
+    """Whether it was measured, or as many processes failed: they may lack ports."""
+    least = processes_of(setting)
+    spread = [p for p in probes if p.subject == subject and processes_of(p.setting) >= least]
+    measured = [p.setting for p in spread if isinstance(p.result, Measurement)]
+    return setting_key(setting) in map(setting_key, measured) or bool(spread and not measured)

@@ -1,12 +1,15 @@
 """Sessions on paths that are faster than a core: when streams are spread over more processes."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from advisor.advising.more_processes import SPREAD
-from advisor.domain.space import processes_of
-from tests.unit.advising.simulated import SimulatedAdvice, SimulatedPath, dataset, simulate
+from advisor.advising.prober import Probed
+from advisor.domain.measurement import Failure, FailureKind
+from advisor.domain.space import Setting, processes_of
+from tests.unit.advising.simulated import Runner, SimulatedAdvice, SimulatedPath, dataset, simulate
 
 LAN = SimulatedPath(
     name="LAN", rate_bps=100e9, rtt_s=0.0004, core_bps=20e9, mtu_bytes=9000, udt_share=0.05
@@ -89,3 +92,26 @@ async def test_a_full_core_is_named_where_flows_reach_the_same_rate() -> None:
     reason = dict(session.ends)["tcp/cubic"]
     assert "the hosts limit it (a core of the source was full" in reason
     assert "path" not in reason
+
+
+@pytest.mark.asyncio
+async def test_processes_that_fail_are_not_tried_again() -> None:
+    """As where the destination has one data port: a second process has none."""
+
+    class OnePort(Runner):
+        async def run(self, subject: str, setting: Setting, watcher: Any) -> Probed:
+            if processes_of(setting) > 1:
+                return Probed(
+                    Failure(kind=FailureKind.REFUSED, message="no port is free", elapsed_s=0.1), b""
+                )
+            return await super().run(subject, setting, watcher)
+
+    session = await simulate(LAN, 1, runner_of=OnePort)
+    # Once, and once more as it may have been chance.
+    assert tried(session) == [2, 2]
+    assert dict(session.ends)[SPREAD] == "more processes failed: no port is free"
+    assert processes_of(session.setting) == 1
+    longer = await simulate(
+        LAN, 1, runner_of=OnePort, earlier=session.probes, more_s=60.0, budget_s=60.0
+    )
+    assert tried(longer) == [2, 2]
