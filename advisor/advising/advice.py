@@ -34,7 +34,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of
-from advisor.models.ceiling import held, link_ceiling
+from advisor.models.ceiling import capacity_of, held, link_ceiling
 from advisor.models.comparison import TYPICAL_SPREAD
 from advisor.models.composition import compose, limit_words
 from advisor.models.filesystems import setstripe_line
@@ -75,13 +75,14 @@ def advice_from_ranking(inputs: AdviceInputs, ranking: Ranking, incomplete: bool
     expected, gain, default = ranking.expected, ranking.gain, ranking.default
     limits = holding(binding_limits(inputs.path), _fastest_flow_bps(ranking))
     measured = newest_measurement(inputs.probes, chosen.subject, chosen.setting)
+    capacity_bps = capacity_of(inputs.path, measured.throughput_bps if measured else 0.0)
     if measured:
-        limits += measured_limits(measured, inputs.path.capacity_bps, inputs.path.mtu_bytes)
+        limits += measured_limits(measured, capacity_bps, inputs.path.mtu_bytes)
     settings = best_settings(ranking)
     commands = _commands(inputs, chosen.subject, settings)
     composition = _composed(inputs, chosen.setting, expected.value)
     # A tool's own threads are not watched, only those of a transport.
-    full = "" if inputs.request.tool else full_cores(measured, inputs.path.capacity_bps)
+    full = "" if inputs.request.tool else full_cores(measured, capacity_bps)
     reasons = _reasons(inputs, ranking, gain, full)
     if composition:
         reasons.insert(0, limit_words(composition))
@@ -121,7 +122,7 @@ def advice_from_history(inputs: AdviceInputs) -> Advice:
     # The stored spread is over days, not seconds.
     half_bps = NINE_OF_TEN * spread * best.throughput_bps
     expected = held(
-        link_ceiling(inputs.path),
+        link_ceiling(inputs.path, best.throughput_bps),
         Estimate(
             best.throughput_bps,
             (max(0.0, best.throughput_bps - half_bps), best.throughput_bps + half_bps),

@@ -6,6 +6,7 @@ from advisor.domain.advice import Limit
 from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord, ProfileRecord, Record, SessionRecord
 from advisor.domain.space import flows_of
+from advisor.models.ceiling import capacity_of
 from advisor.models.limits import binding_limits, holding, measured_limits
 from advisor.store.ranking import best_results, newest_measurement
 from advisor.traits import flow_names
@@ -26,8 +27,8 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
     found = holding(binding_limits(path), fastest_bps) if path else []
     measurement = newest_measurement(probes, best.subject, best.setting)
     if measurement:
-        known = (path.capacity_bps, path.mtu_bytes) if path else (None, None)
-        found += measured_limits(measurement, *known)
+        capacity_bps = capacity_of(path, measurement.throughput_bps) if path else None
+        found += measured_limits(measurement, capacity_bps, path.mtu_bytes if path else None)
     return found
 
 

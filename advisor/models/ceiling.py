@@ -70,10 +70,24 @@ def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
     if path.bandwidth_bps:
         words = f"the reserved {format_rate(path.bandwidth_bps)}"
         bounds.append(Ceiling(path.bandwidth_bps * payload, words))
-    if path.link_bps and seen_bps <= path.link_bps * _DISPROVED:
+    if path.link_bps and not _is_disproved(path.link_bps, seen_bps):
         words = f"the link's {format_rate(path.link_bps)}"
         bounds.append(Ceiling(path.link_bps * payload, words))
     return min(bounds, key=lambda bound: bound.bps, default=None)
+
+
+def capacity_of(path: PathFacts, seen_bps: float) -> float | None:
+    """The reservation or the speed of the slower link in bit/s; None where neither is known.
+
+    `seen_bps`: as in `link_ceiling`.
+    """
+    if path.bandwidth_bps or not path.link_bps:
+        return path.bandwidth_bps
+    return None if _is_disproved(path.link_bps, seen_bps) else path.link_bps
+
+
+def _is_disproved(link_bps: float, seen_bps: float) -> bool:
+    return seen_bps > link_bps * _DISPROVED
 
 
 def seen_ceiling(

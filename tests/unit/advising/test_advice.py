@@ -419,3 +419,18 @@ def test_a_short_probe_that_losses_will_hold_down_is_named() -> None:
         if says:
             assert found[0].startswith("TCP, 2 streams")
             assert "920 Mbit/s" in found[0]
+
+
+def test_a_link_that_carries_more_than_it_reports_bounds_nothing() -> None:
+    """As an interface of a virtual machine, which reports 10 Gbit/s."""
+    host = a_host(link_bps=10e9)
+    path = a_path(source=host, destination=host, bandwidth_bps=None)
+    past = PastResult(
+        subject="tcp", setting=TUNED, throughput_bps=20e9, spread=0.1, probes=9, age_s=1.0
+    )
+    assert advice_from_history(inputs([], past=[past], path=path)).expected_bps == 20e9
+    probes = confirmed("default", "tcp", DEFAULT, 20.0, 20.1, 19.9)
+    ranking = rank_contenders(contenders(probes, [], {}), {})
+    assert ranking is not None
+    advice = advice_from_ranking(inputs(probes, path=path), ranking, incomplete=False)
+    assert not any("the path is full" in limit.what for limit in advice.limits)
