@@ -19,6 +19,7 @@ from advisor.domain.file_io import NETWORK, TOOL_IN_MEMORY
 from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
+from advisor.domain.space import flows_of
 from advisor.models.comparison import TYPICAL_SPREAD
 
 
@@ -26,7 +27,7 @@ def known_ceilings(probes: Sequence[ProbeRecord], tools: Collection[str]) -> dic
     """The ceiling of each tool in bit/s, from stored probes of this connection.
 
     That of a tool is the best of all its settings. A tool that reached about what the network gave
-    has shown no ceiling.
+    with at most as many flows has shown no ceiling.
     """
     sessions: dict[str, list[ProbeRecord]] = defaultdict(list)
     for probe in probes:
@@ -34,7 +35,9 @@ def known_ceilings(probes: Sequence[ProbeRecord], tools: Collection[str]) -> dic
     best: dict[str, tuple[float, float]] = {}
     for session in sessions.values():
         tool = next((probe.subject for probe in session if probe.subject in tools), None)
-        own_bps, network_bps = (_best_bps(session, part) for part in (TOOL_IN_MEMORY, NETWORK))
+        own_bps, flows = max(_rates(session, TOOL_IN_MEMORY), default=(0.0, 0))
+        # With more flows than the tool had, the network may give more without the tool's fault.
+        network_bps = max((bps for bps, n in _rates(session, NETWORK) if n <= flows), default=0.0)
         if tool and own_bps and network_bps:
             best[tool] = max(best.get(tool, (0.0, 0.0)), (own_bps, network_bps))
     return {
@@ -44,13 +47,13 @@ def known_ceilings(probes: Sequence[ProbeRecord], tools: Collection[str]) -> dic
     }
 
 
-def _best_bps(probes: Sequence[ProbeRecord], stage: str) -> float:
-    rates = (
-        probe.result.throughput_bps
+def _rates(probes: Sequence[ProbeRecord], stage: str) -> list[tuple[float, int]]:
+    """The rate in bit/s and the number of flows of each probe of a stage that succeeded."""
+    return [
+        (probe.result.throughput_bps, flows_of(probe.setting))
         for probe in probes
         if probe.stage == stage and isinstance(probe.result, Measurement)
-    )
-    return max(rates, default=0.0)
+    ]
 
 
 def expected_of_line(advice: Advice, ceilings: dict[str, float], dataset: Dataset | None) -> Advice:

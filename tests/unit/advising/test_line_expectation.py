@@ -18,11 +18,13 @@ LINE = Command(tool=TOOL, side="source", argv=["globus-url-copy"], shell="globus
 DATASET = Dataset(total_bytes=10**13)
 
 
-def probe(subject: str, gbps: float, session: str = "1", stage: str = "") -> ProbeRecord:
+def probe(
+    subject: str, gbps: float, session: str = "1", stage: str = "", flows: int = 2
+) -> ProbeRecord:
     return ProbeRecord(
         pair=PAIR,
         subject=subject,
-        setting={"concurrency": 2},
+        setting={"concurrency": flows},
         result=measured(gbps * 1e9) if gbps else failed(),
         recorded_s=0,
         session=session,
@@ -81,6 +83,18 @@ def test_the_best_setting_of_a_tool_counts() -> None:
     assert known_ceilings(probes, [TOOL]) == {TOOL: 20e9}
     # At another setting it reached all that the network gave.
     assert known_ceilings([*probes, *from_disk_to_disk(39, 40, "3")], [TOOL]) == {}
+
+
+@pytest.mark.parametrize(("of_one_flow", "known"), [(2.5, {}), (6.0, {TOOL: 2.5e9})])
+def test_a_tool_is_compared_with_as_many_flows(of_one_flow: float, known: dict[str, float]) -> None:
+    """That eight flows of the network give more says nothing of a tool that had one."""
+    probes = [
+        probe("tcp", of_one_flow, stage=NETWORK, flows=1),
+        probe("tcp", 9.0, stage=NETWORK, flows=8),
+        probe(TOOL, 1.0, flows=1),
+        probe(TOOL_IN_MEMORY, 2.5, flows=1),
+    ]
+    assert known_ceilings(probes, [TOOL]) == known
 
 
 def test_expectation_gain_and_duration_are_those_of_the_tool() -> None:
