@@ -216,16 +216,23 @@ class ToolProber:
         try:
             await uninterrupted(self._make_scratch(link, setting))
             taken = self._slice(setting)
-            ran = await self._run(link, taken, setting, watcher)
-            outcome = await uninterrupted(self._outcome(link, setting, taken, ran))
-            if isinstance(outcome, Measurement) and ran.status == 0 and self._request.keep:
-                await uninterrupted(self._keep(link, taken))
-            elif self._keeps_ranges:
-                self._slicer.give_back(taken.parts)
+            try:
+                ran = await self._run(link, taken, setting, watcher)
+                outcome = await uninterrupted(self._outcome(link, setting, taken, ran))
+                if ran.status == 0 and self._request.keep:
+                    await uninterrupted(self._keep(link, taken))
+            finally:
+                self._give_back(taken)
             return outcome, (ran.output + ran.errors).encode()
         finally:
             if not self._keeps_ranges:
                 await self._remove_scratch(link)
+
+    def _give_back(self, taken: _Slice) -> None:
+        """A range that is not kept is moved again next: only what is kept from the first byte on
+        without a hole counts."""
+        if self._keeps_ranges and taken.parts[-1].offset_bytes >= self.kept.first_bytes:
+            self._slicer.give_back(taken.parts)
 
     def _check_flows(self, setting: Setting) -> None:
         """Raises ProbeFailed, without any traffic, where the server refused as many before."""

@@ -1,5 +1,6 @@
 """What a probe of a tool makes of the moments it saw."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,17 @@ import msgspec
 import pytest
 
 from advisor import registry
-from advisor.advising.tool_measurement import measurement_of, with_moved, with_write_back
+from advisor.advising.tool_measurement import (
+    ProbeFailed,
+    measurement_of,
+    with_moved,
+    with_write_back,
+)
 from advisor.advising.tool_probing import ToolProber
 from advisor.api.tool import Piece
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
-from advisor.domain.measurement import Interval
+from advisor.domain.measurement import FailureKind, Interval
 from advisor.domain.space import Setting
 from advisor.hosts.datasets import scan
 from advisor.models.slicing import whole_bps
@@ -257,3 +263,25 @@ def test_a_dataset_with_an_empty_file_has_slices_for_every_tool(tmp_path: Path, 
     taken = [prober._part_of_all(None) for _ in range(3)]
     prober._own_folder.cleanup()
     assert all({part.file.name for part in parts} >= {"one", "two"} for parts in taken)
+
+
+@pytest.mark.asyncio
+async def test_a_range_whose_probe_failed_is_moved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `--keep`, what is kept of a single file has no hole."""
+    (tmp_path / "f").touch()
+    os.truncate(tmp_path / "f", 10**9)
+    prober = _prober("globus-url-copy", scan(tmp_path / "f"), 10**8, keep=True)
+    monkeypatch.setattr(ToolProber, "_keeps_ranges", property(lambda _: True))
+    begun: list[int] = []
+
+    async def fails(_link: object, taken: Any, *_others: object) -> Ran:
+        begun.extend(part.offset_bytes for part in taken.parts)
+        raise ProbeFailed(FailureKind.REFUSED, "refused")
+
+    monkeypatch.setattr(prober, "_run", fails)
+    for _ in range(3):
+        await prober.measure(None, {"concurrency": 1, "parallelism": 1}, None)  # type: ignore[arg-type]  # Neither is used.
+    prober._own_folder.cleanup()
+    assert begun == [0, 0, 0]
