@@ -129,11 +129,17 @@ class Decisions:
         if is_new and alike:
             return self._limits_all(standing, subject, alike)
         if is_new:
-            return (
-                f"not measured: the transfer takes {format_duration(worth_s)}, too short to be "
-                "worth another probe"
-            )
+            return self._too_short(worth_s, cost_s)
         return self._limit_words(standing, left)
+
+    def _too_short(self, worth_s: float, cost_s: float) -> str:
+        takes = format_duration(worth_s)
+        if self._context.request.dataset:
+            return f"not measured: the transfer takes {takes}, too short to be worth another probe"
+        return (
+            f"not measured: probes of {format_duration(cost_s)} are too long on this path for a "
+            f"transfer of {takes}, which is assumed; --size says how much is to be moved"
+        )
 
     def _expected_gain(self, standing: Standing, stage: str, method: Method) -> float:
         assert standing.best is not None

@@ -189,3 +189,15 @@ def test_the_spread_less_what_it_is_behind_is_divided_by_the_probes_and_one_more
     rates = [1e8, 1e8 * exp(0.1), 1e8 * exp(0.2)]
     gain = record_gain(rates, 1e8 * exp(0.25), 0.02)
     assert gain == pytest.approx((0.1 - 0.05 - 0.02) / 4)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_transfer_that_nobody_named_is_not_called_short(is_known: bool) -> None:
+    # So far that a probe of UDT is not worth its time, in a transfer of the usual length.
+    path = SimulatedPath(name="satellites", rtt_s=0.9)
+    named = {"dataset": dataset(10**11)} if is_known else {}
+    reason = dict((await simulate(path, 1, **named)).ends)["udt"]
+    assert reason.startswith("not measured: ")
+    assert ("too short" in reason) == is_known
+    assert ("--size says how much" in reason) != is_known
