@@ -17,7 +17,7 @@ from advisor.advising.recorder import PendingProbe, ProbePurpose, ProbeRecorder
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.evidence import Evidence
-from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.records import ProbeRecord
@@ -52,7 +52,7 @@ class Blocked(ProblemError):
 
 
 class OutOfTime(ProblemError):
-    """The budget ended while a probe waited for the destination; the message is a sentence."""
+    """The budget ended while a probe waited, or was not complete; the message is a sentence."""
 
     kind = ProblemKind.BUSY
 
@@ -189,21 +189,26 @@ class Context:
         self, ordinal: int, subject: str, setting: Setting, least_bps: float
     ) -> Probed:
         """The time spent in the destination's queue counts: the budget is what the user waits."""
+        watcher, has_begun = self._probe_events.watcher(ordinal), False
+
+        def seen(interval: Interval) -> None:
+            nonlocal has_begun
+            has_begun = True
+            watcher.interval(interval)
+
         late_s = _LATE_S if self.runner.is_transport(subject) else _TOOL_LATE_S
         wait_s = self.budget.longest_wait_s(self.runner.next_probe_s(subject))
         try:
             async with asyncio.timeout(None if wait_s is None else wait_s + late_s) as limit:
-                watcher = msgspec.structs.replace(
-                    self._probe_events.watcher(ordinal),
+                watching = msgspec.structs.replace(
+                    watcher,
+                    interval=seen,
                     ready=lambda: limit.reschedule(None),
                     least_bps=least_bps,
                 )
-                return await self.runner.run(subject, setting, watcher)
+                return await self.runner.run(subject, setting, watching)
         except TimeoutError:
-            raise OutOfTime(
-                "the time was used up while waiting for its turn",
-                remedy="a host measures for others: try again later, or with a larger --budget",
-            ) from None
+            raise _out_of_time(has_begun) from None
 
     async def record(
         self, pending: PendingProbe, *, method: Method | None = None, retried: bool = False
@@ -244,6 +249,19 @@ class Context:
             self.events.emit(ev.Resumed)
         if stop.is_set():
             raise Stopped
+
+
+def _out_of_time(has_begun: bool) -> OutOfTime:
+    if has_begun:
+        return OutOfTime(
+            "the time was used up before the last probe was complete: its data may still be on "
+            "their way to the disk",
+            remedy="try again with a larger --budget",
+        )
+    return OutOfTime(
+        "the time was used up while waiting for its turn",
+        remedy="a host measures for others: try again later, or with a larger --budget",
+    )
 
 
 def _failed_by(probed: Probed, kinds: frozenset[FailureKind]) -> bool:

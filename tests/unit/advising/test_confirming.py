@@ -6,23 +6,18 @@ from typing import Any
 
 import pytest
 
-from advisor.advising.budget import Budget
 from advisor.advising.confirming import confirm
-from advisor.advising.context import Context, PriorResults
 from advisor.advising.prober import Probed
-from advisor.advising.recorder import ProbeRecorder
 from advisor.domain.dataset import Dataset, Work
-from advisor.domain.endpoints import Endpoint, Pair
+from advisor.domain.endpoints import Endpoint
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.runtime.control import Control
-from advisor.runtime.events import EventEmitter
 from advisor.runtime.request import AdviceRequest
-from advisor.testing.samples import a_path
+
+from .contexts import PAIR, a_context
 
 TOOL = "rclone"
-PAIR = Pair("here", "there")
 SIZES = [10**6] * 20
 DATASET = Dataset(
     total_bytes=sum(SIZES), path="/x", files=20, largest="f", sizes=((19, 20, sum(SIZES)),)
@@ -78,11 +73,6 @@ class _Runner:
         return Probed(_moved(20, 10.0), b"")
 
 
-class _Store:
-    def append(self, _record: Any) -> None:
-        pass
-
-
 @pytest.mark.asyncio
 @pytest.mark.parametrize("seed", range(8))
 async def test_what_only_a_slice_moved_is_moved_before_what_was_moved_whole(seed: int) -> None:
@@ -101,18 +91,7 @@ async def test_what_only_a_slice_moved_is_moved_before_what_was_moved_whole(seed
             for c in (8, 16)
         ),
     ]
-    runner, facts = _Runner(), a_path(rtt_s=0.05)
-    context = Context(
-        request=request,
-        pair=PAIR,
-        path=facts,
-        budget=Budget(25.0, runner.clock),
-        history=PriorResults(),
-        control=Control(),
-        events=EventEmitter(lambda _event: None, runner.clock),
-        runner=runner,  # type: ignore[arg-type]  # A runner of virtual probes.
-        recorder=ProbeRecorder(_Store(), "s", PAIR, request, facts, earlier),  # type: ignore[arg-type]  # Nothing is stored.
-    )
-    await confirm(context, [], {})
+    runner = _Runner()
+    await confirm(a_context(request, runner, 25.0, earlier), [], {})
     assert len(runner.ran) == 2
     assert runner.ran[0] == DEFAULT
