@@ -77,13 +77,16 @@ class AdviceSession(Session):
         await super()._close()
 
     def past(self, path: PathFacts) -> Past:
-        """Stored results over this path for the subjects of this session.
+        """Stored results over this path for what this session is asked to measure.
 
-        Those whose setting is none are left out: see stored_settings.py.
+        Those that show nothing for it are left out: see stored_settings.py.
         """
-        parameters = parameters_of(path, self.request.tool, self.request.dataset)
-        found = self.store.past(self.pair, time.time(), path, what_is_lacking(parameters))
-        return Past([r for r in found.results if r.subject in parameters], found.notes)
+        request = self.request
+        parameters = parameters_of(path, request.tool, request.dataset)
+        why_not = what_is_lacking(parameters, request.dataset)
+        found = self.store.past(self.pair, time.time(), path, why_not)
+        wanted = parameters.keys() & ([request.tool] if request.tool else request.transports)
+        return Past([r for r in found.results if r.subject in wanted], found.notes)
 
     def make_context(
         self,
@@ -155,11 +158,17 @@ class AdviceSession(Session):
             self.events.notice(f"the advice could not be stored: {error}")
         self.events.emit(ev.AdviceGiven, **msgspec.structs.asdict(advice))
 
-    def end_without(self, probes: Sequence[ProbeRecord], trouble: Problem | None) -> int:
-        """End a session that has nothing to advise; the exit code."""
+    def end_without(
+        self, probes: Sequence[ProbeRecord], trouble: Problem | None, *, is_final: bool = False
+    ) -> int:
+        """End a session that has nothing to advise; the exit code.
+
+        `trouble`: what cut it short. Such a session can be resumed, unless that `is_final`: every
+        setting would meet it.
+        """
         if trouble is INTERRUPTED:
             return self.give_up(INTERRUPTED, EXIT_INTERRUPTED)
-        if trouble and not self.request.tool:
+        if trouble and not is_final:
             return self.give_up(trouble, EXIT_PEER)
         failures = [p.result.message for p in probes if isinstance(p.result, Failure)]
         last = f", the last one: {failures[-1]}" if failures else ""

@@ -19,6 +19,7 @@ from advisor.advising.probe_runner import PeerLost
 from advisor.advising.profiling import SearchStage, measure_baselines
 from advisor.advising.searching import search_all, search_transports, usable_stages
 from advisor.advising.several import SeveralConnections
+from advisor.advising.stored_settings import permitted
 from advisor.domain import events as ev
 from advisor.domain.advice import Advice
 from advisor.domain.path import PathFacts
@@ -161,7 +162,10 @@ class _OneConnection(AdviceSession):
         stages: Sequence[SearchStage] = [disks.stage] if disks else usable_stages(context)
         self.record_request(context.path)
         spaces = {stage.subject: stage.space(context) for stage in stages}
+        if disks:
+            past = permitted(past, spaces)  # The closing comparison may measure them.
         trouble: Problem | None = None
+        is_final = False
         try:
             if disks:
                 await disks.measure_subsystems()
@@ -176,12 +180,14 @@ class _OneConnection(AdviceSession):
         except Stopped:
             trouble = INTERRUPTED
         except (PeerLost, OutOfTime, StoreError, Blocked) as error:
-            trouble = error.problem
+            trouble, is_final = error.problem, isinstance(error, Blocked)
             self.events.notice(str(trouble))
         finally:
             if disks:
                 await disks.close()
-        return self._conclude(context, past, spaces, trouble, disks)
+        if ranking := self._ranking(context, past, spaces):
+            return self._conclude(context, past, ranking, trouble, disks)
+        return self.end_without(context.probes, trouble, is_final=is_final)
 
     def _ranking(
         self, context: Context, past: list[ev.PastResult], spaces: dict[str, Space]
@@ -193,14 +199,11 @@ class _OneConnection(AdviceSession):
         self,
         context: Context,
         past: list[ev.PastResult],
-        spaces: dict[str, Space],
+        ranking: Ranking,
         trouble: Problem | None,
         disks: DiskToDisk | None,
     ) -> int:
-        """Advise what the probes support. `trouble`: what cut the measuring short, or ""."""
-        ranking = self._ranking(context, past, spaces)
-        if ranking is None:
-            return self.end_without(context.probes, trouble)
+        """Advise what the probes support. `trouble`: what cut the measuring short, if anything."""
         inputs = AdviceInputs(
             session=self.id,
             request=self.request,

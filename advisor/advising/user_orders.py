@@ -4,6 +4,7 @@ from typing import Final
 
 from advisor.advising.context import Context
 from advisor.advising.recorder import ProbePurpose
+from advisor.advising.stored_settings import lacking_of, parameters_of
 from advisor.domain import orders as o
 
 USER_STAGE: Final = "by hand"
@@ -25,8 +26,13 @@ async def apply_user_orders(context: Context) -> None:
 
 def _trouble_with(context: Context, wanted: o.Try) -> str:
     """Why this setting cannot be measured here; "" if it can, as far as is known."""
-    if wanted.subject not in context.request.transports:
-        return f"this session measures {', '.join(context.request.transports)}"
+    request = context.request
+    subjects = [request.tool] if request.tool else request.transports
+    if wanted.subject not in subjects:
+        return f"this session measures {', '.join(subjects)}"
+    needed = parameters_of(context.path, request.tool, request.dataset)[wanted.subject]
+    if lacking := sorted(lacking_of(wanted.setting, needed)):
+        return f"it needs a number of {', '.join(lacking)}"
     known = [set(p.setting) for p in context.probes if p.subject == wanted.subject]
     if known and set(wanted.setting) not in known:
         return f"a setting of {wanted.subject} has {', '.join(sorted(known[0]))}"

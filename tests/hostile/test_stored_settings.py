@@ -10,9 +10,11 @@ import pytest
 
 from advisor.advising.advice import AdviceInputs, advice_from_history
 from advisor.advising.advice_session import AdviceSession
+from advisor.advising.stored_settings import permitted, what_is_lacking
 from advisor.api.tool import ToolLimits
 from advisor.domain.dataset import Dataset
-from advisor.domain.endpoints import Endpoint
+from advisor.domain.endpoints import Endpoint, Pair
+from advisor.domain.events import PastResult
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting, flows_of, processes_of
 from advisor.registry import transfer_tool
@@ -72,6 +74,7 @@ class _Session(AdviceSession):
         ("tcp", {}, "buffer_bytes, streams"),
         ("tcp", {"streams": "4; id", "buffer_bytes": -1}, "buffer_bytes, streams"),
         ("tcp", {"streams": 2**60, "buffer_bytes": 0}, "streams"),
+        ("tcp", {"streams": 2**17, "buffer_bytes": 0}, "streams"),
         ("udt", {"streams": 4, "buffer_bytes": 0}, "block_bytes"),
     ],
 )
@@ -103,6 +106,43 @@ def test_so_is_one_of_a_tool(tmp_path: Path) -> None:
     found = past(tmp_path, "globus-url-copy", {"streams": 4}, tool="globus-url-copy", dataset=FILES)
     assert found.results == []
     assert any("without" in note for note in found.notes)
+
+
+def test_no_setting_beyond_the_limits_of_the_session_is_measured() -> None:
+    tool = transfer_tool("rclone")
+    space = tool.space(PATH, FILES, ToolLimits(max_concurrency=4))
+    most: Setting = {one.name: int(one.upper) for one in space.parameters} | space.fixed
+    more: Setting = most | {"concurrency": 8}
+    results = [
+        PastResult(
+            subject=subject, setting=setting, throughput_bps=1e9, spread=None, probes=1, age_s=0.0
+        )
+        for subject, setting in (("rclone", most), ("rclone", more), ("tcp", most))
+    ]
+    assert permitted(results, {"rclone": space}) == results[:1]
+
+
+@pytest.mark.parametrize(("mean_bytes", "counts"), [(30e6, True), (390e6, True), (1e4, False)])
+def test_a_tool_with_quite_other_files_shows_nothing(mean_bytes: float, counts: bool) -> None:
+    """`FILES` have 100 MB each."""
+    probe = ProbeRecord(
+        pair=Pair("here", "far"),
+        subject="rclone",
+        setting={},
+        result=measured(1e9),
+        recorded_s=0.0,
+        file_bytes=mean_bytes,
+        files=10,
+    )
+    why = what_is_lacking({}, FILES)(probe)
+    assert why == ("" if counts else "of rclone with files of quite another mean size")
+    assert what_is_lacking({})(probe) == "", "of no files"
+
+
+def test_only_what_is_to_be_measured_is_advised(tmp_path: Path) -> None:
+    setting: Setting = {"block_bytes": 2**16, "buffer_bytes": 2**26, "mss_bytes": 1500}
+    assert past(tmp_path, "udt", setting).results
+    assert past(tmp_path, "udt", setting, transports=["tcp"]).results == []
 
 
 def test_honest_settings_are_advised(tmp_path: Path) -> None:
