@@ -18,7 +18,7 @@ def invoke(
 
     Not `CliRunner.invoke`: that takes applications, and draws errors in boxes.
     """
-    command.rich_markup_mode = None
+    markup, command.rich_markup_mode = command.rich_markup_mode, None
     runner = CliRunner()
     value: Any = None
     problem: BaseException | None = None
@@ -35,6 +35,8 @@ def invoke(
                 typer.echo(f"Error: {error.format_message()}", err=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the test looks at it
             code, problem = 1, error
+        finally:
+            command.rich_markup_mode = markup
         sys.stdout.flush()
         sys.stderr.flush()
         out, err, both = (one.getvalue() for one in streams[:3])
