@@ -71,10 +71,13 @@ class Lab:
         return self._backend.carriers
 
     async def obey(self, order: m.LabCommand) -> m.LabStatus:
-        """Run a command; return the status. Raises LabError, NetworkError, BadPath."""
+        """Run a command; return the status. Raises LabError, NetworkError, BadPath, OSError."""
         match order:
             case m.Play():
-                self._play(order.steps)
+                # An action of the schedule that runs now is not cut off in the middle: the emulator
+                # would still answer it.
+                async with self._turn:
+                    self._play(order.steps)
             case m.GetStatus():
                 pass
             case _:
@@ -131,6 +134,9 @@ class Lab:
                         await self._act(action)
                 except (LabError, NetworkError, BadPath) as error:
                     _LOG.warning("schedule, at %g s: %s", step.at_s, error)
+                except OSError as error:
+                    why = error.strerror or str(error) or "no answer in time"
+                    _LOG.warning("schedule, at %g s: the lab could not do it: %s", step.at_s, why)
             self._steps.remove(step)
 
     async def status(self) -> m.LabStatus:
