@@ -64,10 +64,14 @@ def _nearest_folder(path: Path) -> Path:
 
 def mounts(text: bytes) -> Iterator[Mount]:
     """The mounts of a mountinfo file, in order: a later one hides an earlier one."""
-    for line in text.splitlines():
+    # Not `splitlines`: of all line ends in a name, the kernel escapes the line feed alone.
+    for line in text.split(b"\n"):
         before, _, after = line.partition(b" - ")
-        numbers, point = before.split(b" ")[2], before.split(b" ")[4]
-        kind, device, *_ = after.split(b" ")
+        about_mount, about_kind = before.split(b" "), after.split(b" ")
+        if len(about_mount) < 5 or len(about_kind) < 2:
+            continue
+        numbers, point = about_mount[2], about_mount[4]
+        kind, device, *_ = about_kind
         major, _, minor = numbers.partition(b":")
         yield Mount(
             os.makedev(int(major), int(minor)),

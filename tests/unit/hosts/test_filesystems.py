@@ -97,6 +97,28 @@ def test_mountinfo_is_read_with_its_escapes() -> None:
     assert (nfs.kind, nfs.device, nfs.mount_point) == ("nfs4", "host:/a b", b"/mnt/my data\\")
 
 
+@pytest.mark.parametrize("end", [b"\r", b"\r\\012", b"\x0b", b"\xc2\x85"])
+def test_a_mount_point_with_a_line_end_in_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes
+) -> None:
+    """Any user may mount a folder of such a name."""
+    text = (
+        b"27 1 999:0 / / rw - ext4 /dev/vda rw\n"
+        b"36 27 0:31 / /home/me/a" + end + b"b rw shared:1 - fuse me:" + end + b"x rw\n"
+    )
+    _, odd = mounts(text)
+    name = end.replace(b"\\012", b"\n")
+    assert (odd.kind, odd.mount_point) == ("fuse", b"/home/me/a" + name + b"b")
+    (tmp_path / "mountinfo").write_bytes(text)
+    monkeypatch.setattr(filesystems, "_MOUNTINFO", tmp_path / "mountinfo")
+    assert filesystem_of(tmp_path).kind == "ext4"
+
+
+def test_a_line_without_its_fields_is_passed_over() -> None:
+    [root] = mounts(b"\n27 1\n27 1 0:1 / /mnt rw\n1 0 254:0 / / rw - ext4 /dev/vda rw\n")
+    assert root.mount_point == b"/"
+
+
 def with_mounts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lines: list[tuple[str, str, str]]
 ) -> None:
