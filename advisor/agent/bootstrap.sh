@@ -31,9 +31,10 @@ me=$(id -u)
 program=/proc/self/fd/4
 
 # Whether descriptor 4 reads exactly the agent, from a regular file that only this account may write.
+# 81c0: a regular file of mode 700. The word for it would be in the language of the login.
 is_agent() {
     found=$(sha256sum <$program) && [ "${found%% *}" = "$digest" ] &&
-        [ "$(stat -L -c '%u:%a:%F' $program)" = "$me:700:regular file" ]
+        [ "$(stat -L -c '%u:%f' $program)" = "$me:81c0" ]
 }
 
 # Whether it may be run from where it is; else $words tells why not.

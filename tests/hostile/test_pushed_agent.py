@@ -54,6 +54,8 @@ class Pushed:
             size_bytes=len(program),
         )
         self.shell = ["busybox", "sh"] if shell == "busybox" else [shell]
+        self.before = ""
+        """What the shell runs before the script."""
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -64,7 +66,7 @@ class Pushed:
     def start(self, *, keep: bool = False) -> None:
         script = script_for([self.file], (7, 9), keep=keep)
         self.process = subprocess.Popen(
-            [*self.shell, "-c", f'eval "$(head -c {len(script)})"'],
+            [*self.shell, "-c", f'{self.before}eval "$(head -c {len(script)})"'],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -159,6 +161,15 @@ def test_it_runs_without_a_name(pushed: Pushed) -> None:
     pushed.process.stdin.close()
     assert gone(pushed.processes)
     assert not pushed.left()
+
+
+def test_it_runs_whatever_the_language_of_the_login_is(pushed: Pushed) -> None:
+    words = "s/regular file/reguläre Datei/; s/regular empty file/reguläre leere Datei/"
+    pushed.before = f"stat() {{ command stat \"$@\" | sed '{words}'; }}; "
+    started = "started -m advisor.agent.carried 7 9"
+    assert pushed.run(keep=True)[1:] == [f"kept {pushed.cached}", "start", started]
+    pushed.end()
+    assert pushed.run() == [f"cached {pushed.cached}", "start", started]
 
 
 @pytest.mark.parametrize("name", ["sh", "head", "gzip"])
