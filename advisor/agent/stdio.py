@@ -4,6 +4,7 @@ It loads no more than this needs: neither TLS nor the command line.
 """
 
 import asyncio
+import os
 import select
 import signal
 import sys
@@ -12,6 +13,22 @@ from advisor.agent.files import ANYWHERE
 from advisor.agent.service import AgentService
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts.processes import LINE_LIMIT_BYTES
+
+
+class _Writing(asyncio.streams.FlowControlMixin):
+    """Writing to a pipe, which can be waited for: of asyncio's own class its end cannot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if not self._closed.done():  # It is cancelled with who waits for it.
+            self._closed.set_result(None)
+
+    def _get_close_waiter(self, _: asyncio.StreamWriter) -> asyncio.Future[None]:
+        return self._closed
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -35,9 +52,9 @@ async def standard_streams(
     reader = asyncio.StreamReader(limit=limit_bytes)
     protocol = asyncio.StreamReaderProtocol(reader)
     await loop.connect_read_pipe(lambda: protocol, sys.stdin.buffer)
-    transport, writing = await loop.connect_write_pipe(
-        asyncio.streams.FlowControlMixin, sys.stdout.buffer
-    )
+    # One of its own, for asyncio closes it: the program flushes standard output when it ends.
+    output = os.fdopen(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+    transport, writing = await loop.connect_write_pipe(_Writing, output)
     return reader, asyncio.StreamWriter(transport, writing, reader, loop)
 
 
