@@ -271,19 +271,30 @@ class _Conversation:
             sample_every_s=request.sample_every_s,
             own_address=request.destination_address,
         )
-        async with self._service.spares.take() as end:
-            relay = asyncio.create_task(self._relay(end, request.transport, order, say))
-            closing = asyncio.create_task(self._close_probe.wait())
+        async with contextlib.AsyncExitStack() as stack:
             try:
-                await asyncio.wait(
-                    (relay, closing),
-                    timeout=request.ceiling_s + _MARGIN_S,
-                    return_when=asyncio.FIRST_COMPLETED,
+                end = await stack.enter_async_context(self._service.spares.take())
+            except OSError as error:
+                why = error.strerror or error
+                return m.ProbeEnded(
+                    kind=FailureKind.CRASHED, message=f"the probe's child cannot be started: {why}"
                 )
-                return relay.result() if relay.done() else m.ProbeEnded(raw_output=_raw(end))
-            finally:
-                relay.cancel()
-                closing.cancel()
+            relay = asyncio.create_task(self._relay(end, request.transport, order, say))
+            return await self._until_closed(end, relay, request.ceiling_s + _MARGIN_S)
+
+    async def _until_closed(
+        self, end: ProbeEnd, relay: asyncio.Task[m.ProbeEnded], timeout_s: float
+    ) -> m.ProbeEnded:
+        """How it ended: by itself, by the advisor's request, or by its time limit."""
+        closing = asyncio.create_task(self._close_probe.wait())
+        try:
+            await asyncio.wait(
+                (relay, closing), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            return relay.result() if relay.done() else m.ProbeEnded(raw_output=_raw(end))
+        finally:
+            relay.cancel()
+            closing.cancel()
 
     async def _relay(
         self, end: ProbeEnd, transport: str, order: ReceiveOrder, say: _Say
