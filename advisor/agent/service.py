@@ -21,7 +21,7 @@ from advisor.agent.files import NOWHERE, FileRights, FileWork, TransferWork, rem
 from advisor.agent.keepalive import SILENCE_S, Pulse
 from advisor.agent.left_scratch import ScratchFolders
 from advisor.agent.steps import run_step
-from advisor.agent.turn import Turn
+from advisor.agent.turn import GivenUp, Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.facts import host_facts
@@ -253,9 +253,11 @@ class _Conversation:
                 await say(number, ended)
             return None
 
+        endings: Sequence[m.ProbeEnded | None] = [m.ProbeEnded() for _ in requests]
         with contextlib.suppress(ConnectionError):
-            async with self._service.turn.taken(awaited):
-                endings = await asyncio.gather(*map(run, range(len(requests)), requests))
+            with contextlib.suppress(GivenUp):
+                async with self._service.turn.taken(awaited, self._close_probe):
+                    endings = await asyncio.gather(*map(run, range(len(requests)), requests))
             # Sent after the turn is released, so that the advisor's next request finds it free.
             for number, ended in enumerate(endings):
                 if ended:

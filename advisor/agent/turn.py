@@ -35,6 +35,10 @@ _STRANGER_S: Final = 60.0
 _NAME: Final = "data-transfer-advisor/probe"
 
 
+class GivenUp(Exception):
+    """The turn is not waited for any longer."""
+
+
 class Turn:
     """The right to measure, granted to one at a time.
 
@@ -50,13 +54,22 @@ class Turn:
         return self._queue[0] is ticket and self._own.take() and self._common.take(self._own.holds)
 
     @contextlib.asynccontextmanager
-    async def taken(self, report: Callable[[int], Awaitable[None]]) -> AsyncIterator[None]:
-        """Hold the turn during the block; calls `report` with the number ahead, as it changes."""
+    async def taken(
+        self,
+        report: Callable[[int], Awaitable[None]],
+        given_up: asyncio.Event | None = None,
+    ) -> AsyncIterator[None]:
+        """Hold the turn during the block; calls `report` with the number ahead, as it changes.
+
+        Raises GivenUp where `given_up` is set before the turn comes.
+        """
         ticket = object()
         self._queue.append(ticket)
         reported = -1
         try:
             while not self._is_mine(ticket):
+                if given_up is not None and given_up.is_set():
+                    raise GivenUp
                 ahead = max(1, self._queue.index(ticket))
                 if ahead != reported:
                     await report(ahead)

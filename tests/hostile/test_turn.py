@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.agent import turn
-from advisor.agent.turn import Turn
+from advisor.agent.turn import GivenUp, Turn
 
 from .conftest import NOBODY, needs_root
 
@@ -170,5 +170,24 @@ def test_one_that_leaves_while_it_waits_takes_the_turn_from_nobody() -> None:
             assert not other.take_back()
         assert other.take_back()
         other.lend()
+
+    asyncio.run(run())
+
+
+def test_one_that_gives_up_while_it_waits_holds_nothing() -> None:
+    async def run() -> None:
+        mine, other = Turn(), Turn()
+        given_up = asyncio.Event()
+
+        async def report(_: int) -> None:
+            given_up.set()
+
+        async with asyncio.timeout(30):
+            async with other.taken(report):
+                with pytest.raises(GivenUp):
+                    async with mine.taken(report, given_up):
+                        pass
+            async with other.taken(report):
+                pass
 
     asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Probes that an agent cannot begin."""
+"""Probes that an agent cannot begin, and those that end before their turn comes."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,7 @@ from advisor.advising.prober import open_probe
 from advisor.agent import messages as m
 from advisor.agent.client import AgentLink
 from advisor.agent.replies import Replies
+from advisor.agent.turn import Turn
 from advisor.domain.measurement import FailureKind
 from advisor.hosts.processes import Child
 from advisor.models.steadiness import probe_length
@@ -66,5 +67,25 @@ def test_that_no_child_can_be_started_is_the_answer(
                     )
             # The conversation continues in step.
             await link.round_trip()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("opened", [one, two])
+@pytest.mark.usefixtures("own_turn")
+def test_a_probe_that_waits_for_its_turn_is_closed_at_once(opened: Opened) -> None:
+    async def nobody_is_ahead(_: int) -> None:
+        raise AssertionError("nothing measures here")
+
+    async def run() -> None:
+        async with asyncio.timeout(30), Turn().taken(nobody_is_ahead), linked() as link:
+            for _ in range(2):
+                async with opened(link) as several:
+                    for replies in several:
+                        assert isinstance(await anext(replies), m.TurnAwaited)
+                assert all(replies.ended for replies in several)
+                assert {replies.last.kind for replies in several} == {None}
+                # Neither the link is lost, nor is the next probe refused.
+                await link.round_trip()
 
     asyncio.run(run())
