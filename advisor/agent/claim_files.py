@@ -18,7 +18,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from advisor.agent.files import opened_folder, rename_new
+from advisor.agent.files import change_mode, opened_folder, rename_new
 from advisor.domain.printable import SHOWN
 from advisor.hosts.decoding import BadData, decoded
 from advisor.hosts.locks import try_lock
@@ -106,6 +106,27 @@ def create(file: Path, note: ClaimNote, *, replace: bool = False) -> int:
         os.close(lock)
         raise
     return lock
+
+
+def remove(file: Path) -> None:
+    """Remove the file, if it is there, and leave its folder as it was. Raises OSError.
+
+    Time and permissions of the folder are among the things that a transfer preserves: it may have
+    made the folder read-only, as the source is.
+    """
+    before = file.parent.stat()
+    try:
+        file.unlink(missing_ok=True)
+    except PermissionError:
+        with opened_folder(str(file.parent)) as folder:
+            mode = stat.S_IMODE(os.fstat(folder).st_mode)
+            change_mode(folder, ".", mode | stat.S_IWUSR)
+            try:
+                os.unlink(file.name, dir_fd=folder)
+            finally:
+                change_mode(folder, ".", mode)
+    with contextlib.suppress(OSError):  # Another account's folder: its time was not kept before.
+        os.utime(file.parent, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 @contextlib.contextmanager

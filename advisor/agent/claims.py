@@ -10,7 +10,6 @@ above are seen when it is made, those in existing folders of it when the transfe
 a whole tree is not searched. One that is made later sees this one above.
 """
 
-import contextlib
 import os
 import posixpath
 import time
@@ -32,9 +31,11 @@ from advisor.agent.claim_files import (
     name_of,
     note_of,
     opened,
+    remove,
 )
 from advisor.agent.files import FileRights, FilesRefused
 from advisor.domain.problem import ProblemError, ProblemKind
+from advisor.hosts.checksums import reason_of
 
 _SAME_TRANSFER_S: Final = 45.0
 """How long to wait for the lock of the same transfer: an agent notices a lost peer after 30 s."""
@@ -110,23 +111,22 @@ class Claim:
             self._free.add(folder)
             folder = posixpath.dirname(folder)
 
-    def release(self, *, done: bool) -> None:
-        """Give it up; `done` also removes the file. Does nothing a second time."""
+    def release(self, *, done: bool) -> str:
+        """Give it up; `done` also removes the file. Does nothing a second time.
+
+        Returns why the file could not be removed, "" otherwise.
+        """
         if self._lock is None:
-            return
+            return ""
         lock, self._lock = self._lock, None
         try:
             if done and is_at(self._file, lock):
-                self._remove()
+                remove(self._file)
+        except OSError as error:
+            return reason_of(error)
         finally:
             os.close(lock)
-
-    def _remove(self) -> None:
-        with contextlib.suppress(OSError):
-            folder = self._file.parent.stat()
-            self._file.unlink()
-            # The time of the folder is one of the things that a transfer preserves.
-            os.utime(self._file.parent, ns=(folder.st_atime_ns, folder.st_mtime_ns))
+        return ""
 
 
 def claim(

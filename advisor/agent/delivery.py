@@ -28,6 +28,7 @@ from advisor.agent.files import (
     FileRights,
     FilesRefused,
     OutOfTarget,
+    change_mode,
     open_at,
     opened_folder,
     place_of,
@@ -99,9 +100,10 @@ class Delivery:
                 return self._join(request, reading)
             case t.ReleaseTarget(done=done):
                 self._require_held()
-                self._claimed.release(done=done)
+                why = self._claimed.release(done=done)
+                left = f"{self._claimed.name}: {why}"[:100] if why else ""
                 self._claim = None
-                return t.TargetReleased()
+                return t.TargetReleased(left=left)
             case t.LookAtTarget(paths=paths):
                 return self._looked(paths, reading)
             case t.GetDigests():
@@ -249,7 +251,7 @@ class Delivery:
             times = (mtime_ns, mtime_ns)
             os.utime(name, ns=times, dir_fd=parent, follow_symlinks=False)
             if mode is not None:
-                _change_mode(parent, name, mode)
+                change_mode(parent, name, mode)
 
     def _digest(
         self, algorithm: Algorithm, path: str, offset: int, size: int, reading: Reading
@@ -371,13 +373,3 @@ def _is_link_to(folder: int, name: str, text: str) -> bool:
         return os.readlink(name, dir_fd=folder) == text
     except OSError:
         return False
-
-
-def _change_mode(folder: int, name: str, mode: int) -> None:
-    """Raises OSError, also for a link."""
-    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        # A handle like this needs no right to read the file, and fchmod() does not take it.
-        Path(f"/proc/self/fd/{handle}").chmod(mode)
-    finally:
-        os.close(handle)

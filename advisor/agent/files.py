@@ -322,6 +322,19 @@ def rename_new(here: int, name: str, there: int, new_name: str) -> None:
     os.unlink(name, dir_fd=here)
 
 
+def change_mode(folder: int, name: str, mode: int) -> None:
+    """Set the permission bits of what has this name in an open folder.
+
+    Raises OSError, also for a link.
+    """
+    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        # A handle like this needs no right to read the file, and fchmod() does not take it.
+        Path(f"/proc/self/fd/{handle}").chmod(mode)
+    finally:
+        os.close(handle)
+
+
 def remove_scratch(rights: FileRights, folder: str) -> None:
     """Remove a scratch folder completely, if it still exists. Raises FilesRefused."""
     above, name = place_of(rights, folder.rstrip("/"))

@@ -47,9 +47,13 @@ class RemoteTarget:
         weight(request.target)
         return await self._link.work(request, t.TargetJoined)
 
-    async def release(self, *, done: bool) -> None:
-        """Give up the claim; `done`: nothing is left to resume. Raises PeerError."""
-        await self._link.work(t.ReleaseTarget(done=done), t.TargetReleased)
+    async def release(self, *, done: bool) -> str:
+        """Give up the claim; `done`: nothing is left to resume. Raises PeerError.
+
+        Returns the claim's file and why it could not be removed, "" otherwise.
+        """
+        reply = await self._link.work(t.ReleaseTarget(done=done), t.TargetReleased)
+        return reply.left
 
     async def look(self, paths: Sequence[str]) -> list[tuple[str, int] | None]:
         """Kind and size in bytes of what is at each path, None for nothing.

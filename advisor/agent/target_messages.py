@@ -179,7 +179,9 @@ class TargetTaken(ClaimReply, frozen=True, kw_only=True, tag="target_taken"):
 
 
 class TargetReleased(AgentMessage, frozen=True, kw_only=True, tag="target_released"):
-    """The claim is given up."""
+    """The claim is given up. `left`: its file and why that could not be removed, "" otherwise."""
+
+    left: Reason = ""
 
 
 class TargetSeen(ClaimReply, frozen=True, kw_only=True, tag="target_seen"):

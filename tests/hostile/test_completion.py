@@ -1,6 +1,8 @@
 """What was proven is changed at the destination before the transfer is called complete."""
 
 import asyncio
+import errno
+import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -10,7 +12,8 @@ import pytest
 import pytest_asyncio
 
 from advisor import registry
-from advisor.agent import signing
+from advisor.agent import claims, signing
+from advisor.agent.claim_files import is_claim
 from advisor.agent.client import AgentLink
 from advisor.domain.dataset import Dataset
 from advisor.domain.endpoints import Endpoint
@@ -171,6 +174,25 @@ async def test_where_no_receipt_was_asked_for_a_full_disk_is_only_said(moving: M
         completion = await moving.complete(link)
     assert completion.receipt is None
     assert "receipt could not be written" in completion.receipt_trouble
+
+
+@pytest.mark.asyncio
+async def test_that_the_mark_of_an_unfinished_transfer_stays_is_said(
+    moving: Moving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(claims, "remove", refused)
+    moving.open()
+    async with linked() as link:
+        await moving.delivery.prepare(moving.journal, link)
+        await moving.move(link, "a", "b")
+        completion = await moving.complete(link)
+    [mark] = [one.name for one in moving.target.iterdir() if is_claim(one.name)]
+    assert completion.claim_left == f"{mark}: Operation not permitted"
+    # All is proven.
+    assert completion.receipt is not None
 
 
 @pytest.mark.asyncio

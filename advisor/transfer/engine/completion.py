@@ -39,7 +39,8 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     `not_there`: why entries are not at the destination as they should be, by name.
     `not_represented`: what the destination could not keep of those that are, by path. `receipt`:
     the file with the receipt, None if nothing was proven, or if none was asked for and advisor's
-    own could not be written: `receipt_trouble`.
+    own could not be written: `receipt_trouble`. `claim_left`: the file there that marks an
+    unfinished transfer, and why it could not be removed; "" if it was.
     """
 
     changed: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     not_represented: dict[str, str] = {}
     receipt: Path | None = None
     receipt_trouble: str = ""
+    claim_left: str = ""
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -89,8 +91,13 @@ async def complete(
             if options.receipt:
                 raise
             path, trouble = None, str(error)
-    await target.release(done=True)
-    return Completion(new=new, not_represented=not_kept, receipt=path, receipt_trouble=trouble)
+    return Completion(
+        new=new,
+        not_represented=not_kept,
+        receipt=path,
+        receipt_trouble=trouble,
+        claim_left=await target.release(done=True),
+    )
 
 
 def _changes(

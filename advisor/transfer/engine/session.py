@@ -170,6 +170,12 @@ class TransferSession(Session):
                 + "; ".join(f"{path}: {why}" for path, why in completion.shown)
                 + "."
             )
+        if completion.claim_left:
+            self.events.notice(
+                "What marks an unfinished transfer could not be removed at the destination "
+                f"({completion.claim_left}): remove it, or the next transfer to this folder needs "
+                "--take-over."
+            )
         return after_completion(outcome, completion, self.delivery.manifest)
 
     @contextlib.asynccontextmanager

@@ -4,9 +4,12 @@ import errno
 import fcntl
 import os
 import secrets
+import stat
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from advisor.agent.claim_files import is_claim
 from advisor.agent.claims import Claim, Taken, claim
 from advisor.agent.files import ANYWHERE, FileRights, FilesRefused
 
+NOBODY = 65534
 MANIFEST = "a" * 64
 TOKEN = secrets.token_hex(32)
 
@@ -171,6 +175,42 @@ def test_the_time_of_the_folder_is_kept_when_it_ends(tmp_path: Path) -> None:
     os.utime(tmp_path, ns=(10**18, 10**18))
     held.release(done=True)
     assert tmp_path.stat().st_mtime_ns == 10**18
+
+
+@pytest.fixture
+def own_folder() -> Iterator[Path]:
+    """A folder of an account that is not root's, which is this process's: root may do anything."""
+    with tempfile.TemporaryDirectory() as name:
+        if os.geteuid() == 0:
+            os.chown(name, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+        yield Path(name)
+        os.seteuid(os.getuid())
+
+
+def test_a_folder_that_became_read_only_keeps_no_file_and_is_as_it_was(own_folder: Path) -> None:
+    target = own_folder / "target"
+    target.mkdir()
+    held = take(target)
+    target.chmod(0o555)
+    os.utime(target, ns=(10**18, 10**18))
+    assert held.release(done=True) == ""
+    assert files(target) == []
+    status = target.stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_mtime_ns) == (0o555, 10**18)
+
+
+def test_why_the_file_could_not_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = take(tmp_path)
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", refused)
+        assert held.release(done=True) == "Read-only file system"
+    assert files(tmp_path)
+    assert held.release(done=True) == ""
 
 
 def test_without_locks_the_file_alone_counts(
