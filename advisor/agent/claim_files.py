@@ -19,14 +19,13 @@ from typing import Annotated, Final
 import msgspec
 
 from advisor.agent.files import change_mode, opened_folder, rename_new
+from advisor.domain.file_io import CLAIM_HASH_LENGTH, CLAIM_PREFIX, is_claim_name
 from advisor.domain.printable import SHOWN
 from advisor.hosts.decoding import BadData, decoded
 from advisor.hosts.locks import try_lock
 
 FORMAT: Final = 1
 
-_PREFIX: Final = ".advisor-claim-"
-_HASH_LENGTH: Final = 16
 _NOTE_LIMIT_BYTES: Final = 16 * 1024
 _NOT_FOR_WRITING: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR)
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -61,7 +60,7 @@ class Found(msgspec.Struct, frozen=True):
 
 def name_of(target: str) -> str:
     """The name of the file that claims this target, without links."""
-    return f"{_PREFIX}{hash_of(target)[:_HASH_LENGTH]}"
+    return f"{CLAIM_PREFIX}{hash_of(target)[:CLAIM_HASH_LENGTH]}"
 
 
 def hash_of(text: str) -> str:
@@ -71,7 +70,7 @@ def hash_of(text: str) -> str:
 
 def is_claim(name: str) -> bool:
     """Whether a file of this name is a claim's, or was to become one."""
-    return name.startswith(_PREFIX)
+    return is_claim_name(name) or is_claim_name(name.rpartition(".")[0])
 
 
 def folders_from(path: str) -> list[str]:
@@ -186,10 +185,9 @@ def claims_around(target: str) -> Iterator[tuple[Path, str]]:
 
 def claims_in(folder: str) -> list[str]:
     """The names of all claims' files in a folder, as far as it may be listed. Raises OSError."""
-    length = len(_PREFIX) + _HASH_LENGTH
     try:
         with os.scandir(folder) as found:
-            names = [one.name for one in found if len(one.name) == length and is_claim(one.name)]
+            names = [one.name for one in found if is_claim_name(one.name)]
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return []
     return sorted(names)

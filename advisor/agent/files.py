@@ -19,7 +19,7 @@ from typing import BinaryIO, Final, Protocol
 from advisor.agent import messages as m
 from advisor.agent import target_messages as t
 from advisor.agent.turn import Turn
-from advisor.domain.file_io import Filesystem
+from advisor.domain.file_io import Filesystem, is_claim_name
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.hosts import scratch
 from advisor.hosts.checksums import Reading, checksum_of, in_thread, reason_of
@@ -298,7 +298,8 @@ def _opened_own(folder: str, path: str) -> Iterator[int]:
 
 def place_of(rights: FileRights, path: str) -> tuple[str, str]:
     """The resolved folder and the name in it, which is not resolved. Raises FilesRefused."""
-    if posixpath.basename(path) in ("", ".", "..", scratch.MARK):
+    name = posixpath.basename(path)
+    if name in ("", ".", "..", scratch.MARK) or is_claim_name(name):
         raise FilesRefused(f"{_shown(path)} does not name a file that may be written")
     return unfollowed(rights, path)
 

@@ -39,6 +39,15 @@ SCRATCH_PREFIX: Final = ".advisor-"
 """Prefix of the name of every file and folder that the advisor creates among a user's files. The
 advisor never removes anything else."""
 
+CLAIM_PREFIX: Final = f"{SCRATCH_PREFIX}claim-"
+CLAIM_HASH_LENGTH: Final = 16
+"""A file of this prefix and as many characters more is the claim of one transfer."""
+
+
+def is_claim_name(name: str) -> bool:
+    """Whether a file of this name claims a folder for one transfer."""
+    return name.startswith(CLAIM_PREFIX) and len(name) == len(CLAIM_PREFIX) + CLAIM_HASH_LENGTH
+
 
 def tool_setting(setting: Setting) -> Setting:
     """What of a setting the tool itself is given: stripes are a property of the file's folder."""

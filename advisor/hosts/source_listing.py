@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from advisor.domain.file_io import is_claim_name
 from advisor.domain.manifest import Entry, EntryKind, Exclusion, ListingRules, Manifest
 from advisor.domain.printable import printable
+from advisor.hosts import scratch
 
 Listed: TypeAlias = Entry | Exclusion
 
@@ -99,6 +101,8 @@ def _looked_at(
         return Exclusion(name=printable(name), reason="excluded", wanted=True), None
     if not is_utf8(one.name):
         return _excluded(name, NOT_UTF8), None
+    if mark := _mark(one.name):
+        return _excluded(name, mark), None
     if one.is_symlink():
         if not rules.follow_links:
             return _link(one, name), None
@@ -108,6 +112,13 @@ def _looked_at(
     if stat.S_ISDIR(status.st_mode):
         return _entry(name, EntryKind.FOLDER, status), status
     return _regular(name, Path(one.path), status), None
+
+
+def _mark(name: str) -> str:
+    """What a file of this name says to an agent, which moves it nowhere; "" for any other."""
+    if is_claim_name(name):
+        return "it marks a transfer to this folder that was not finished"
+    return "it marks a folder of advisor's own" if name == scratch.MARK else ""
 
 
 def _link(one: "os.DirEntry[str]", name: str) -> Listed:

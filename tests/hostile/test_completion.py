@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from advisor import registry
-from advisor.agent import claims, signing
+from advisor.agent import claim_files, claims, signing
 from advisor.agent.claim_files import is_claim
 from advisor.agent.client import AgentLink
 from advisor.domain.dataset import Dataset
@@ -248,6 +248,25 @@ async def test_links_do_not_count_as_the_files_they_lead_to(moving: Moving) -> N
     async with linked() as link:
         with pytest.raises(TargetRefused, match=r"with other content: .*/dst/a'"):
             await moving.delivery.prepare(moving.journal, link)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("of", ["the same path", "another one"])
+async def test_the_claim_of_a_transfer_to_the_source_is_not_moved(moving: Moving, of: str) -> None:
+    """At the same path there it would replace that of this transfer."""
+    claimed = moving.target if of == "the same path" else moving.source
+    mark = claim_files.name_of(str(claimed))
+    (moving.source / mark).write_text("{}")
+    moving.open()
+    [left_out] = moving.delivery.manifest.unwanted
+    assert left_out.name == mark
+    async with linked() as link:
+        await moving.delivery.prepare(moving.journal, link)
+        await moving.move(link, *(one.name for one in moving.delivery.files))
+        completion = await moving.complete(link)
+    assert (completion.not_there, completion.new, completion.claim_left) == ({}, (), "")
+    assert completion.receipt is not None
+    assert sorted(one.name for one in moving.target.iterdir()) == ["a", "b"]
 
 
 @pytest.mark.asyncio

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from advisor.agent import claims
+from advisor.agent import claim_files, claims
 from advisor.agent import target_messages as t
 from advisor.agent.claim_files import is_claim
 from advisor.agent.client import AgentLink
@@ -319,6 +319,38 @@ def test_one_conversation_has_one_target(offered: Path) -> None:
 
     asked(offered, ask)
     assert not any(is_claim(one.name) for one in (offered / "there").iterdir())
+
+
+def test_a_claim_is_neither_made_nor_changed_on_request(offered: Path) -> None:
+    """Its own is the agent's alone, and one that is moved in would keep others out."""
+    there = offered / "there"
+    (there / "scratch").mkdir()
+
+    async def ask(link: AgentLink) -> None:
+        target = RemoteTarget(link)
+        await target.claim(claim_of(there))
+        [own] = [one for one in there.iterdir() if is_claim(one.name)]
+        before = (own.read_bytes(), own.stat().st_mode, own.stat().st_mtime_ns)
+        planted = there / claim_files.name_of(str(there / "scratch"))
+        for mark in (own, planted):
+            path = str(mark)
+            refused = f"{path} does not name a file that may be written"
+            for change in (
+                target.remove([path]),
+                target.make_folders([path]),
+                target.make_links([(path, "/etc/passwd")]),
+                target.set_attributes([(path, 0o777, 0)]),
+            ):
+                assert (await change)[path] == refused[:100]
+            scratch = await link.make_scratch(str(there))
+            Path(scratch, "file").write_text("{}")
+            with pytest.raises(Refusal, match="may be written"):
+                await link.move([(f"{scratch}/file", path)])
+            await link.remove(scratch)
+        assert (own.read_bytes(), own.stat().st_mode, own.stat().st_mtime_ns) == before
+        assert not os.path.lexists(planted)
+
+    asked(offered, ask)
 
 
 def test_an_advisor_that_leaves_gives_up_its_claim(offered: Path) -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from advisor.domain.file_io import CLAIM_PREFIX
 from advisor.domain.manifest import EntryKind, ListingRules, Manifest
 from advisor.domain.printable import printable
+from advisor.hosts.scratch import MARK
 from advisor.hosts.source_listing import manifest_of
+from tests.scratch import marked
 
 
 def tree(root: Path) -> Path:
@@ -88,6 +91,30 @@ def test_what_is_left_out_has_a_reason(tmp_path: Path, monkeypatch: pytest.Monke
         "to latin": "the target of the link is not UTF-8",
     }
     assert len(manifest.unwanted) == 5
+
+
+def test_marks_of_the_advisor_are_left_out(tmp_path: Path) -> None:
+    """At the destination they would say something about other folders, and are refused."""
+    source, mark = tree(tmp_path), f"{CLAIM_PREFIX}{'0' * 16}"
+    (source / mark).write_text("of a transfer to this folder")
+    (source / "deep" / mark).mkdir()
+    (source / "deep" / mark / "inside").write_text("")
+    (source / "empty" / mark).symlink_to("nowhere")
+    marked(source / ".advisor-left")
+    for name in (f"{CLAIM_PREFIX}notes", f"{mark}0", mark[1:]):
+        (source / name).write_text("the user's")
+    manifest = manifest_of(source)
+    not_finished = "it marks a transfer to this folder that was not finished"
+    assert excluded(manifest) == {
+        mark: not_finished,
+        f"deep/{mark}": not_finished,
+        f"empty/{mark}": not_finished,
+        f".advisor-left/{MARK}": "it marks a folder of advisor's own",
+    }
+    assert len(manifest.unwanted) == 4
+    assert {f"{CLAIM_PREFIX}notes", f"{mark}0", mark[1:]} < kinds(manifest).keys()
+    rules = ListingRules(exclude=("*.advisor-claim-*", "*.advisor-scratch"))
+    assert not manifest_of(source, rules).unwanted
 
 
 def test_what_the_user_excludes_is_wanted(tmp_path: Path) -> None:
