@@ -15,7 +15,11 @@ from tests.unit.agent.asking import a_job, asked
 
 
 def fio_runs() -> bool:
-    return any(child.name() == "fio" for child in psutil.Process().children(recursive=True))
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # It has just ended.
+            if child.name() == "fio":
+                return True
+    return False
 
 
 @pytest.mark.skipif(not fio_available().ok, reason="fio is not installed here")
