@@ -52,6 +52,10 @@ class Backend(Protocol):
     def notices(self) -> list[str]:
         """Sentences on what is not known or not sent at present; none where all is well."""
 
+    @property
+    def missed(self) -> int:
+        """How often it was not reached so far; such answers are of what is known on this host."""
+
     def another(self) -> "Backend":
         """One more of the same, for another thread."""
 

@@ -47,6 +47,11 @@ class JournalBackend:
         """None: what is in a folder is there."""
         return []
 
+    @property
+    def missed(self) -> int:
+        """Never: what cannot be read is an error."""
+        return 0
+
     def another(self) -> "JournalBackend":
         """One more of the same, for another thread."""
         return JournalBackend(self._directory, self._cache)

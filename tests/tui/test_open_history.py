@@ -2,13 +2,18 @@
 
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from advisor.store.errors import StoreError
 from advisor.store.history import Store
+from advisor.store.postgres.database import Database
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.history.export import records_of
 from advisor.tui.kit.open_history import OpenHistory
-from tests.unit.store.conftest import keep_reference
+from tests.postgres_server import SharedDatabase
+from tests.unit.store.conftest import keep_reference, make_a_session
 
 from .driving import until, words
 from .stored import keep_probes
@@ -34,6 +39,22 @@ def test_what_is_borrowed_at_the_same_time_is_apart_and_has_the_references(
         assert {one.argument, other.argument} == {history.arguments[1]}
     with history.store() as again:
         assert again in (one, other)
+
+
+def test_a_part_of_what_is_chosen_is_not_saved(
+    shared_database: SharedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(shared_database.backend("alice"))
+    store.append(make_a_session("s", 1.0))
+    history, sessions = OpenHistory(store), store.sessions()
+    assert len(records_of(history, sessions)) == 1
+
+    def gone(*_: object) -> None:
+        raise psycopg.OperationalError("it went away")
+
+    monkeypatch.setattr(Database, "_within_limit", gone)
+    with pytest.raises(StoreError, match="may be incomplete"):
+        records_of(history, sessions)
 
 
 @pytest.mark.asyncio

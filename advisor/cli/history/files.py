@@ -20,6 +20,7 @@ from advisor.cli.parameters import parsed
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record
 from advisor.report.output import PrintableStream, say, say_json
+from advisor.store.completeness import in_full
 from advisor.store.exporters import (
     TextWriter,
     write_csv,
@@ -220,12 +221,14 @@ def export(
     probe of TCP as pScheduler has its throughput results, Markdown rounded figures; all four
     without deleted sessions. flent is a data file for flent
     of one PAIR or --session, which needs --output FILE.flent.gz; outliers are left out of it.
+
+    Exit code 1 if a database was not always reached: then some records may be missing.
     """
     if format_name == _FLENT and not (pair or session):
         raise UsageError("--format flent: name a PAIR or a --session: a file holds one test")
     if format_name == _FLENT and output is None:
         raise UsageError("--format flent: name the file with --output FILE.flent.gz")
-    with store_errors():
+    with store_errors(), in_full(store.kept, "the export"):
         pairs, wanted = _wanted(store, pair, session)
         records: Iterable[Record] = chain.from_iterable(store.records(each) for each in pairs)
         if wanted:

@@ -18,6 +18,7 @@ from advisor.cli.profile.lookup import ProfileArgument, resolve_profile
 from advisor.domain.printable import printable
 from advisor.domain.records import ProfileRecord, Record, RemarkRecord
 from advisor.report.output import say
+from advisor.store.completeness import in_full
 from advisor.store.exporters import write_sealed
 from advisor.store.files import replace_file
 from advisor.store.importers import BadEntry, read_files
@@ -41,9 +42,13 @@ def export(
     sealed is a compressed file with a checksum, to be mailed to a colleague, and never goes to
     stdout: without a FILE it is named like the profile. jsonl and csv have the same content in the
     open; prof is ProbData's .PROF, which holds measurements of TCP and UDT with declared buffers.
+    Exit code 1 if a database was not always reached: then some measurements may be missing.
     """
-    with store_errors():
-        found = resolve_profile(store, profile)
+    with store_errors(), in_full(store.kept, "the export"):
+        _write(resolve_profile(store, profile), format_name, output)
+
+
+def _write(found: StoredProfile, format_name: str, output: Path | None) -> None:
     records = _records_of(found)
     if format_name != "sealed":
         write_records(format_name, records, output)

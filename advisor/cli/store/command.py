@@ -10,6 +10,7 @@ from advisor.cli.history.lookup import store_errors
 from advisor.cli.options import tell_notices
 from advisor.report.output import say
 from advisor.store.backend import Backend
+from advisor.store.completeness import in_full
 from advisor.store.copying import copy_history
 from advisor.store.errors import StoreError
 from advisor.store.opening import open_backend, open_shared, require_client, require_history
@@ -85,7 +86,8 @@ def copy(
     """Add to the history TO every record that the history FROM has and it has not.
 
     Both directions work, folder to database and back. Copying again adds nothing, so an interrupted
-    copy is repeated. Requests and advice of other users are left out, as of an imported file. Notes
+    copy is repeated. Exit code 1 if a database was not always reached: then some records may be
+    missing. Requests and advice of other users are left out, as of an imported file. Notes
     copied from a database keep their author; notes copied into one get the copying account as
     author.
     """
@@ -96,10 +98,11 @@ def copy(
     with store_errors():
         takes: Takes = "everything" if restore else "without requests"
         copied, into = _opened(source, takes), _opened(target, "everything")
-        done, added = copy_history(copied, into)
-        for one in (copied, into):
-            tell_notices(one.notices)
-    say(f"Copied {added} of {done} records; the others were there.")
+        with in_full(copied, "the copy"):
+            done, added = copy_history(copied, into)
+            for one in (copied, into):
+                tell_notices(one.notices)
+            say(f"Copied {added} of {done} records; the others were there.")
 
 
 def _opened(text: str, takes: Takes) -> Backend:

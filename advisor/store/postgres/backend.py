@@ -96,6 +96,11 @@ class PostgresBackend:
             )
         return said
 
+    @property
+    def missed(self) -> int:
+        """How often the database was not reached so far."""
+        return self._database.missed
+
     def another(self) -> "PostgresBackend":
         """One more of the same, for another thread, with a connection of its own."""
         return PostgresBackend(

@@ -37,6 +37,7 @@ class _Reach:
     def __init__(self) -> None:
         self.silent_until_s = 0.0
         self.why = ""
+        self.missed = 0
 
 
 class Database:
@@ -62,6 +63,11 @@ class Database:
         """Why it was not reached the last time; "" when it was."""
         return self._reach.why
 
+    @property
+    def missed(self) -> int:
+        """How often it was not reached so far, also when it was not even tried."""
+        return self._reach.missed
+
     def another(self) -> "Database":
         """One more connection."""
         return Database(self.address, self.limit_s, self._reach)
@@ -73,6 +79,7 @@ class Database:
         the database refuses.
         """
         if time.monotonic() < self._reach.silent_until_s:
+            self._reach.missed += 1
             raise Unreachable(self._reach.why)
         try:
             return self._within_limit(work)
@@ -142,6 +149,7 @@ class Database:
             shut_down(self._opened.pop())
 
     def _failed(self, why: str) -> Unreachable:
+        self._reach.missed += 1
         self._reach.silent_until_s = time.monotonic() + _PAUSE_S
         self._reach.why = f"{self.address} cannot be reached: {why}"
         return Unreachable(self._reach.why)

@@ -1,6 +1,8 @@
 """`advisor store`, and a shared history behind --store of the other commands."""
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,6 +14,8 @@ from advisor.cli.options import configured_store
 from advisor.cli.store.command import store as store_commands
 from advisor.domain.records import RemarkRecord
 from advisor.store.history import Store
+from advisor.store.postgres import database
+from advisor.store.postgres.database import Database
 from advisor.store.postgres.own_server import OWNER, OwnServer
 from advisor.store.postgres.spool import Waiting
 from tests.commands import invoke
@@ -140,6 +144,36 @@ def test_a_history_is_copied(shared_database: SharedDatabase, tmp_path: Path) ->
         done = call("copy", shared_database.address(user), str(place), *words)
         assert done.stdout.startswith(f"Copied {expected} of {expected} records")
         assert len(Store(place).records(PAIR)) == expected
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 30.0], ids=["reached again", "not tried again"])
+@pytest.mark.parametrize(
+    "words", [["history", "export", "--store"], ["store", "copy"]], ids=" ".join
+)
+def test_a_part_of_what_was_not_always_reached_is_no_success(
+    shared_database: SharedDatabase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    pause_s: float,
+) -> None:
+    fill(Store(shared_database.backend("alice")))
+    address = shared_database.address("rita")
+    target = [str(tmp_path / "copy")] if "copy" in words else []
+    really, asked = Database._within_limit, itertools.count(1)
+
+    def away_for_a_moment(self: Database, work: Any) -> Any:
+        if next(asked) == 2:
+            raise psycopg.OperationalError("it went away")
+        return really(self, work)
+
+    monkeypatch.setattr(Database, "_within_limit", away_for_a_moment)
+    monkeypatch.setattr(database, "_PAUSE_S", pause_s)
+    done = invoke(cli, [*words, address, *target])
+    assert (done.exit_code, next(asked) > 2) == (1, True)
+    assert "may be incomplete" in done.stderr
+    again = invoke(cli, [*words, address, *target])
+    assert (again.exit_code, again.stderr) == (0, "")
 
 
 def test_what_waits_is_sent(shared_database: SharedDatabase) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from advisor.domain.records import Record
+from advisor.store.completeness import in_full
 from advisor.store.exporters import write_csv, write_jsonl, write_markdown
 from advisor.store.flent import flent_data
 from advisor.store.remarks import counting, session_of
@@ -38,10 +39,13 @@ def formats(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[For
 
 
 def records_of(history: OpenHistory, sessions: Sequence[SessionDigest]) -> list[Record]:
-    """All stored records of these sessions, grouped by pair."""
+    """All stored records of these sessions, grouped by pair.
+
+    Raises StoreError if a database was not reached for all of them.
+    """
     wanted = {key_of(session) for session in sessions}
     pairs = dict.fromkeys(session.pair for session in sessions)
-    with history.store() as store:
+    with history.store() as store, in_full(store.kept, "the file"):
         return [
             record
             for pair in pairs
