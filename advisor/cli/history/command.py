@@ -15,7 +15,14 @@ from advisor.cli.errors import CommandFailed, UsageError
 from advisor.cli.history.advice import advice_
 from advisor.cli.history.files import export, import_files
 from advisor.cli.history.lookup import resolve_pair, store_errors
-from advisor.cli.history.review import delete, note, outlier, sessions, transferred
+from advisor.cli.history.review import (
+    delete,
+    note,
+    outlier,
+    sessions,
+    transferred,
+    why_no_session,
+)
 from advisor.cli.options import OUTPUT, StoredOption, StoreOption, json_option, require_stored
 from advisor.domain.endpoints import Pair
 from advisor.domain.events import PastResult
@@ -87,7 +94,8 @@ def _list(store: Store, *, as_json: bool, as_csv: bool) -> None:
     elif summaries:
         print_table(_LIST_COLUMNS, [_list_cells(s) for s in summaries])
     else:
-        say("Nothing is stored yet: measure with `advisor advise`.", err=True)
+        with store_errors():
+            say(why_no_session(store), err=True)
 
 
 _MOST_NAMED: Final = 10

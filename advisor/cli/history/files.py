@@ -254,8 +254,7 @@ def _wanted(store: Store, pair: str | None, session: str | None) -> tuple[list[P
     """The pairs to write, and the one session of them, None for all."""
     named = resolve_pair(store, pair) if pair else None
     if session is None:
-        everything = store.pairs(include_deleted=True)
-        return [named] if named else [summary.pair for summary in everything], None
+        return [named] if named else store.stored_pairs(), None
     found = resolve_session(store, session)
     if named not in (None, found.pair):
         raise UsageError(f"--session {session} belongs to {found.pair}, not to {named}")

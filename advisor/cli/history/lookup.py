@@ -31,8 +31,8 @@ def resolve_pair(store: Store, text: str) -> Pair:
         wanted: Pair = _pair(text)
         matching = [wanted] if store.records(wanted) else []
     else:
-        pairs = (summary.pair for summary in store.pairs(include_deleted=True))
-        matching = [pair for pair in pairs if pair.destination == text]
+        # Not only those with sessions: what was measured for sharing is of none.
+        matching = [pair for pair in store.stored_pairs() if pair.destination == text]
     if not matching:
         raise CommandFailed(
             f"nothing is stored for '{text}'",

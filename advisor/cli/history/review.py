@@ -12,6 +12,7 @@ from advisor.cli.history.lookup import resolve_pair, resolve_session, store_erro
 from advisor.cli.options import ResultAsJson, StoredOption
 from advisor.cli.parameters import DURATION, SIZE
 from advisor.domain.advice import CameTrue, came_true
+from advisor.domain.endpoints import Pair
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.records import RemarkRecord, TransferRecord
 from advisor.report.output import say, say_json
@@ -59,10 +60,20 @@ def sessions(
         say_json(msgspec.json.encode(found))
     elif found:
         print_table(_COLUMNS, [_cells(session) for session in found])
-    elif pair:
-        say(f"All sessions of {wanted} are deleted: --deleted lists them.", err=True)
     else:
-        say("Nothing is stored yet: measure with `advisor advise`.", err=True)
+        with store_errors():
+            say(why_no_session(store, wanted), err=True)
+
+
+def why_no_session(store: Store, pair: Pair | None = None) -> str:
+    """Why no session of a pair, or of all, is listed. Raises StoreError."""
+    of_pair = f" of {pair}" if pair else ""
+    if store.sessions(pair, include_deleted=True):
+        how = "`advisor history sessions --deleted` lists them"
+        return f"All sessions{of_pair} are deleted: {how}."
+    if store.stored_pairs():
+        return f"No session{of_pair} is stored. What was measured for sharing belongs to none."
+    return "Nothing is stored yet: measure with `advisor advise`."
 
 
 def _cells(session: SessionDigest) -> list[str]:

@@ -16,7 +16,8 @@ from advisor.cli.history import files as history_files
 from advisor.cli.history.command import history
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind
-from advisor.domain.records import AdviceRecord, ProbeRecord
+from advisor.domain.records import AdviceRecord, ProbeRecord, ShareRecord
+from advisor.domain.shares import Served
 from advisor.store.history import Store
 from advisor.store.importers import read_files
 from tests.commands import invoke
@@ -209,6 +210,31 @@ def test_export(run: Run, filled: Store, tmp_path: Path) -> None:
     result = run("export", "y", "--format", "csv", "--output", str(output))
     assert (result.exit_code, result.stdout) == (0, "")
     assert len(output.read_text().splitlines()) == 2
+
+
+def test_what_was_measured_for_sharing_is_exported_though_it_is_of_no_session(
+    run: Run, store: Store
+) -> None:
+    served = Served(concurrency=2, source_concurrency=4, throughput_bps=1e9)
+    store.append(
+        ShareRecord(
+            pair=Pair("here", "far"),
+            recorded_s=1000.0,
+            session="s",
+            served=served,
+            parallelism=4,
+            others={"near": 2},
+            purpose="train",
+        )
+    )
+    for words in ([], ["far"], ["here->far"]):
+        [line] = run("export", *words).stdout.splitlines()
+        assert json.loads(line)["record"] == "share"
+    for words, named in (([], ""), (["far"], " of here->far")):
+        done = run("sessions", *words)
+        assert (done.exit_code, done.stdout) == (0, "")
+        assert done.stderr.startswith(f"No session{named} is stored.")
+    assert run("list").stderr.startswith("No session is stored.")
 
 
 def test_a_dash_is_standard_output(
