@@ -16,6 +16,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import AdviceRecord, ProfileRecord, Record, SessionRecord
 from advisor.hosts.decoding import BadData, decoded
 from advisor.store.importers.entries import BadEntry, RefusedError
+from advisor.store.importers.renaming import Renaming
 from advisor.store.importers.usable import require_usable
 
 SEALED: Final = "advisor profile"
@@ -64,15 +65,23 @@ def read(
     `restore`: the file is the user's own, and everything in it is taken. `first`: the number of the
     first line.
     """
+    renaming = Renaming(pair) if pair else None
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
+        place = f"line {number}"
+        record: Record | None
         try:
             record = _record(line, restore)
+            if renaming:
+                record = renaming.record(place, record)
         except RefusedError as refused:
-            yield BadEntry(f"line {number}", str(refused))
+            yield BadEntry(place, str(refused))
             continue
-        yield msgspec.structs.replace(record, pair=pair) if pair else record
+        if record is not None:
+            yield record
+    if renaming:
+        yield from renaming.rest()
 
 
 def read_sealed(text: str, pair: Pair | None, *, restore: bool) -> Iterator[Record | BadEntry]:

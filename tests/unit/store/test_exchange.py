@@ -4,17 +4,25 @@ import io
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Failure, FailureKind, Interval, Measurement
-from advisor.domain.records import ProbeRecord, Record, RemarkRecord, SessionRecord
+from advisor.domain.records import (
+    AdviceRecord,
+    ProbeRecord,
+    ProfileRecord,
+    Record,
+    RemarkRecord,
+    SessionRecord,
+)
 from advisor.store import exporters
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
-from advisor.store.importers import BadEntry, read_file
+from advisor.store.importers import BadEntry, read_file, read_files
 from advisor.store.remarks import session_of
 from tests.unit.store.conftest import make_a_session, make_an_advice
 
@@ -226,8 +234,6 @@ def test_an_advice_is_taken_only_from_ones_own_file(tmp_path: Path) -> None:
     assert session.request == {}
     assert isinstance(refused, BadEntry)
     assert "--restore" in refused.why
-    from advisor.store.importers import read_files
-
     assert [one for _, one in read_files([file], restore=True)] == records
 
 
@@ -236,6 +242,79 @@ def test_a_sealed_file_is_the_same_each_time_and_says_what_wrote_it() -> None:
     assert exporters.write_sealed(records, "advisor 1") == exporters.write_sealed(
         records, "advisor 1"
     )
+
+
+def imported_probe(number: int, pair: Pair, origin: str = "gridftp-log") -> ProbeRecord:
+    dice, session = random.Random(number), f"import:{number}"
+    return probe(dice, number, pair=pair, origin=origin, session=session, recorded_s=NOW_S + number)
+
+
+def on(one: ProbeRecord, kind: Literal["note", "outlier", "deleted"], **more: Any) -> RemarkRecord:
+    return RemarkRecord(
+        pair=one.pair, recorded_s=NOW_S + 100, session=session_of(one), kind=kind, **more
+    )
+
+
+def test_what_was_rejected_stays_so_under_another_pair(tmp_path: Path) -> None:
+    probes = [imported_probe(number, PAIRS[0]) for number in range(3)]
+    day = imported_probe(10**5, PAIRS[0])
+    assert session_of(day) != session_of(probes[0])
+    file = exported(
+        tmp_path / "file",
+        exporters.write_jsonl,
+        [
+            *probes,
+            on(probes[1], "outlier", probe_s=probes[1].recorded_s),
+            on(probes[1], "note", text="the link was busy"),
+            on(day, "deleted"),
+            day,
+        ],
+    )
+    pair = Pair("here", "there")
+    entries = list(read_file(file, pair))
+    assert [one for one in entries if isinstance(one, BadEntry)] == []
+    store = stored(tmp_path, [one for one in entries if not isinstance(one, BadEntry)])
+    assert {one.session for one in store.prior(pair)} == {"import:0", "import:2"}
+    [session] = store.sessions(pair)
+    assert [note.text for note in session.notes] == ["the link was busy"]
+
+
+def test_a_mark_is_on_nothing_more_under_another_pair(tmp_path: Path) -> None:
+    one, other = (imported_probe(number, pair) for number, pair in enumerate(PAIRS))
+    alone = imported_probe(3, PAIRS[0], "iperf3")
+    missing = imported_probe(10**6, PAIRS[0])
+    file = exported(
+        tmp_path / "file",
+        exporters.write_jsonl,
+        [one, alone, on(one, "outlier"), on(alone, "outlier"), on(missing, "deleted"), other],
+    )
+    entries = list(read_file(file, Pair("here", "there")))
+    refused = {entry.place: entry.why for entry in entries if isinstance(entry, BadEntry)}
+    assert list(refused) == ["line 3", "line 5"]
+    assert "puts together with others" in refused["line 3"]
+    assert "is not in this file" in refused["line 5"]
+    [mark] = [entry for entry in entries if isinstance(entry, RemarkRecord)]
+    assert mark.session == session_of(msgspec.structs.replace(alone, pair=Pair("here", "there")))
+
+
+def test_a_profile_is_not_emptied_and_advice_is_of_the_pair_that_is_given(tmp_path: Path) -> None:
+    member = imported_probe(1, PAIRS[0])
+    made = ProfileRecord(
+        session="p",
+        pair=PAIRS[0],
+        recorded_s=NOW_S,
+        name="made",
+        members=[record_digest(member)],
+    )
+    records: list[Record] = [member, made, make_an_advice("s", NOW_S)]
+    file = exported(tmp_path / "file", exporters.write_jsonl, records)
+    pair = Pair("here", "there")
+    taken, refused, advice = (entry for _, entry in read_files([file], pair, restore=True))
+    assert taken == msgspec.structs.replace(member, pair=pair)
+    assert isinstance(refused, BadEntry)
+    assert "without --pair" in refused.why
+    assert isinstance(advice, AdviceRecord)
+    assert advice.advice.pair == advice.pair == pair
 
 
 def test_a_pair_that_is_given_replaces_the_files(tmp_path: Path) -> None:
