@@ -39,7 +39,9 @@ SystemName = Annotated[str, msgspec.Meta(max_length=256, pattern=r"^[A-Za-z0-9_.
 SHOWN: Final = rf"^[^{_HIDDEN}]*\Z"
 """The pattern of a text on one line that can be shown as it is."""
 
-ShownText = Annotated[str, msgspec.Meta(max_length=256, pattern=SHOWN)]
+MOST_SHOWN: Final = 256
+
+ShownText = Annotated[str, msgspec.Meta(max_length=MOST_SHOWN, pattern=SHOWN)]
 """A short text on one line, such as a version."""
 
 

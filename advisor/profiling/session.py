@@ -34,7 +34,7 @@ from advisor.runtime.stop import Stopped
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.matching import of_this_connection
-from advisor.store.profiles import StoredProfile
+from advisor.store.profiles import StoredProfile, profile_name
 
 _FAILURES_IN_A_ROW: Final = 12
 """After this many the path or the tool is the cause, not the settings."""
@@ -151,7 +151,7 @@ class _ProfileSession(Session):
             session=self.id,
             pair=self._pair,
             recorded_s=now_s,
-            name=request.name or default_name(self._pair.destination, self.id),
+            name=request.name or profile_name(self._pair.destination, self.id),
             path=context.path,
             grids=grids_of(request, stages, context),
             repeats=request.repeats,
@@ -233,11 +233,6 @@ class _ProfileSession(Session):
             exit_code=exit_code,
         )
         return exit_code
-
-
-def default_name(destination: str, session: str) -> str:
-    """A name that says the destination and when the session began: `dtn2-20260301-120000-ab12`."""
-    return f"{destination}-{session}"
 
 
 def _is_final(failure: Failure) -> bool:

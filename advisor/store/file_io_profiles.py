@@ -15,8 +15,10 @@ from advisor.domain.file_io import (
     IoDirection,
 )
 from advisor.domain.grid import Axis, Grid
+from advisor.domain.printable import MOST_SHOWN, shortened
 from advisor.domain.records import ProbeRecord, ProfileRecord
 from advisor.domain.space import Setting
+from advisor.store.profiles import profile_name
 
 SUBJECTS: Final[dict[IoDirection, str]] = {"read": SOURCE_DISK, "write": DESTINATION_DISK}
 
@@ -45,9 +47,11 @@ def file_io_records(
         session=session,
         pair=pair,
         recorded_s=recorded_s,
-        name=f"{host}-{folder}-{session}",
+        name=profile_name(f"{host}-{folder}", session),
         grids=[_grid(one, jobs, layout) for one in dict.fromkeys(job.direction for job in jobs)],
-        about=f"file I/O in {filesystem.folder}: {filesystem.kind} ({filesystem.device})",
+        about=shortened(
+            f"file I/O in {filesystem.folder}: {filesystem.kind} ({filesystem.device})", MOST_SHOWN
+        ),
     )
     return profile, [_probe(profile, layout, *one) for one in measured]
 

@@ -7,6 +7,7 @@ import msgspec
 from advisor.domain.endpoints import is_in_lab
 from advisor.domain.grid import Cell
 from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.printable import MOST_SHOWN, shortened
 from advisor.domain.records import ProbeRecord, ProfileRecord, Record
 from advisor.domain.space import setting_key
 from advisor.store.history import Store
@@ -82,6 +83,14 @@ def _is_rejected(probe: ProbeRecord) -> bool:
     """Whether the setting was refused, which it would be again."""
     result = probe.result
     return isinstance(result, Failure) and result.kind is FailureKind.REJECTED_SETTING
+
+
+def profile_name(of: str, session: str) -> str:
+    """The name of a profile for which none is given: of what it is, and when its session began.
+
+    As in `dtn2-20260301T120000Z-4f2a1c`; what it is of is shortened where that would be too long.
+    """
+    return f"{shortened(of, MOST_SHOWN - len(session) - 1)}-{session}"
 
 
 def stored_profiles(store: Store) -> list[StoredProfile]:

@@ -44,7 +44,7 @@ from advisor.runtime.request import AxisValues, ProfileRequest
 from advisor.runtime.session_id import new_session_id
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
-from advisor.store.profiles import StoredProfile, named, stored_profiles
+from advisor.store.profiles import StoredProfile, named, profile_name, stored_profiles
 
 _GRID: Final = "Grid"
 
@@ -268,7 +268,7 @@ def _make_from_history(request: ProfileRequest, store: Store) -> int:
             session=session,
             pair=pair,
             recorded_s=time.time(),
-            name=request.name or f"{pair.destination}-{session}",
+            name=request.name or profile_name(pair.destination, session),
             members=[record_digest(one) for one in probes],
             about=request.about,
         )

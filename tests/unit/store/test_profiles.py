@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.file_io import FileIoJob, FileIoResult, Filesystem
 from advisor.domain.grid import Axis, Grid
 from advisor.domain.measurement import FailureKind
+from advisor.domain.printable import MOST_SHOWN
 from advisor.domain.records import ProbeRecord, ProfileRecord, RemarkRecord
 from advisor.store.file_io_profiles import file_io_records
 from advisor.store.history import Store
@@ -118,16 +120,46 @@ def test_an_unfinished_profile_is_no_session_to_resume(store: Store) -> None:
     assert session.state == "profile"
 
 
-def test_file_io_is_a_profile_of_one_host(store: Store) -> None:
-    filesystem = Filesystem(
-        folder="/data/x",
+def a_filesystem(folder: str, device: str) -> Filesystem:
+    return Filesystem(
+        folder=folder,
         kind="xfs",
-        device="/dev/sdb",
+        device=device,
         mount_point="/data",
         total_bytes=2**40,
         free_bytes=2**39,
         writable=True,
     )
+
+
+@pytest.mark.parametrize(
+    "folder", ["x" * 255, "a\nb\x1b[2J", "\udcff" * 255], ids=["long", "escapes", "not UTF-8"]
+)
+def test_file_io_is_kept_whatever_the_names_of_folder_and_device(store: Store, folder: str) -> None:
+    filesystem = a_filesystem(f"/data/{folder}", f"//server/{'share' * 100}\t")
+    job = FileIoJob(
+        direction="read",
+        threads=1,
+        request_bytes=2**20,
+        direct=True,
+        total_bytes=2**30,
+        ceiling_s=1.0,
+    )
+    result = FileIoResult(moved_bytes=10**8, elapsed_s=1.0, cpu_cores=0.5, program="fio-3.33")
+    host, session = "h" * 64, "20260301T120000Z-4f2a1c"
+    profile, probes = file_io_records(
+        host, filesystem, [(job, result)], session=session, recorded_s=1000.0
+    )
+    store.append_missing([profile, *probes])
+    found = only(store).record
+    assert found.name.startswith(f"{host}-")
+    assert found.name.endswith(f"-{session}")
+    assert max(len(found.name), len(found.about)) <= MOST_SHOWN
+    assert (found.name + found.about).isprintable()
+
+
+def test_file_io_is_a_profile_of_one_host(store: Store) -> None:
+    filesystem = a_filesystem("/data/x", "/dev/sdb")
     measured_jobs = [
         (
             FileIoJob(
