@@ -23,6 +23,7 @@ from advisor.traits import subject_name
 
 LIST_COLUMNS: Final = ("profile", "pair", "begun", "of", "probes", "state")
 BOX_COLUMNS: Final = ("flows", "probes", "lowest", "lower quartile", "median", "upper", "highest")
+_LISTED: Final = ("setting", "throughput")
 _QUARTERS: Final = (0, 25, 50, 75, 100)
 
 
@@ -88,7 +89,10 @@ def maps_of(profile: StoredProfile) -> list[ResponseMap]:
 
 
 def _maps_of_grid(grid: Grid, rates: Rates) -> Iterator[ResponseMap]:
-    """Flows go down, the parameter with the most values across."""
+    """Flows go down, the parameter with the most values across; one row where nothing varies."""
+    if not grid.axes:
+        yield _only_setting(grid, rates)
+        return
     axes = sorted(grid.axes, key=lambda axis: -len(axis.values))
     down = next((axis for axis in axes if axis.name in FLOW_NAMES), axes[0])
     across = next((axis for axis in axes if axis.name != down.name), None)
@@ -122,15 +126,25 @@ def _map(subject: str, held: Setting, down: Axis, across: Axis | None, rates: Ra
     return ResponseMap(title=title, columns=(corner, *heads), rows=rows, best=best)
 
 
+def _only_setting(grid: Grid, rates: Rates) -> ResponseMap:
+    """The table of a grid in which nothing varies."""
+    found = rates.get((grid.subject, setting_key(grid.fixed)), [])
+    setting = setting_words(grid.fixed) if grid.fixed else "nothing is set"
+    return ResponseMap(
+        title=subject_name(grid.subject),
+        columns=_LISTED,
+        rows=[[setting, _rate_words(found)]],
+        best=(0, 0) if found else None,
+    )
+
+
 def _listing(subject: str, rates: Rates) -> ResponseMap:
     """The settings of a subject that were measured in no grid, the fastest first."""
     found = [(dict(key), values) for (of, key), values in rates.items() if of == subject]
     found.sort(key=lambda one: -float(np.median(one[1])))
     rows = [[setting_words(setting), _rate_words(values)] for setting, values in found]
     best = (0, 0) if rows else None
-    return ResponseMap(
-        title=subject_name(subject), columns=("setting", "throughput"), rows=rows, best=best
-    )
+    return ResponseMap(title=subject_name(subject), columns=_LISTED, rows=rows, best=best)
 
 
 def value_words(name: str, value: SettingValue) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from advisor.domain.grid import Grid
-from advisor.domain.space import FLOW_NAMES, setting_key, setting_words
+from advisor.domain.space import FLOW_NAMES, setting_key
 from advisor.models.unimodality import confidence_by_depth_and_width
 from advisor.store.profiles import Rates, StoredProfile
-from advisor.traits import subject_name
+from advisor.traits import describe, subject_name
 
 _DEPTHS: Final = (1, 2, 3, 4, 5)
 _WIDTHS: Final = (1, 2, 3)
@@ -28,8 +28,8 @@ def unimodality_tables(
                 [str(depth), *(_share_words(found.get((depth, width))) for width in widths)]
                 for depth in sorted({depth for depth, _ in found})
             ]
-            held = filter(None, (subject_name(grid.subject), setting_words(grid.fixed)))
-            title = f"{', '.join(held)}: a single maximum in the number of flows"
+            held = describe(grid.subject, grid.fixed) if grid.fixed else subject_name(grid.subject)
+            title = f"{held}: a single maximum in the number of flows"
             yield title, ("d \\ w", *map(str, widths)), rows
 
 

@@ -101,6 +101,38 @@ def test_one_is_shown_as_maps_boxes_and_confidence(run: Run) -> None:
     assert len(json.loads(run("show", "before", "--json").stdout)["probes"]) == 30
 
 
+def test_grids_in_which_little_varies_are_shown(run: Run, store: Store) -> None:
+    grids = [
+        Grid(subject="xdd", axes=(), fixed={"threads": 4}),
+        Grid(subject="rclone", axes=()),
+        Grid(subject="xrdcp", axes=()),
+        Grid(subject="globus-url-copy", axes=(Axis("parallelism", (1, 2, 4)),)),
+    ]
+    record = ProfileRecord(
+        session="s", pair=PAIR, recorded_s=2000.0, name="little", grids=grids, repeats=5
+    )
+    probes = [
+        make_a_probe(
+            1e9 + len(grid.subject) * 1e6,
+            subject=grid.subject,
+            setting=setting,
+            session="s",
+            recorded_s=2001.0 + 10 * at + number,
+            label=f"round {number}",
+        )
+        for at, (grid, setting) in enumerate((g, one) for g in grids for one in g.settings)
+        for number in range(5)
+        if grid.subject != "xrdcp"
+    ]
+    store.append_missing([record, *probes])
+    done = run("show", "little")
+    assert done.exit_code == 0, done.stderr
+    assert "xdd\nsetting    throughput\n4 threads  1.00 Gbit/s ±0%\n" in done.stdout
+    assert "rclone\nsetting         throughput\nnothing is set  1.01 Gbit/s ±0%\n" in done.stdout
+    assert "xrdcp\nsetting         throughput\nnothing is set  -\n" in done.stdout
+    assert "\nglobus-url-copy: a single maximum in the number of flows" in done.stdout
+
+
 def test_two_are_compared(run: Run) -> None:
     text = run("compare", "before", "after").stdout
     assert "source kernel" in text
