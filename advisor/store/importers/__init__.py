@@ -16,7 +16,7 @@ from advisor.store.importers import (
     own_records,
     probdata,
 )
-from advisor.store.importers.entries import BadEntry, RefusedError
+from advisor.store.importers.entries import REFUSALS, BadEntry
 from advisor.store.importers.opening import HEAD_BYTES, UNREADABLE, OpenFile, opened
 from advisor.store.importers.server_logs import ServerLog, Taken
 from advisor.store.importers.usable import require_in_range, require_usable
@@ -85,6 +85,9 @@ class _Reading:
         except UNREADABLE as error:
             why = getattr(error, "strerror", None) or str(error)
             yield path, BadEntry("", f"it cannot be read: {why.lower()}")
+        except REFUSALS as error:
+            # Between entries, of which each parser refuses its own: the files before it count.
+            yield path, BadEntry.about("", error)
 
     def rest(self) -> Iterator[tuple[Path, Entry]]:
         """What is known only after all files were read."""
@@ -137,8 +140,8 @@ def _usable(entry: Entry) -> Entry:
         try:
             require_in_range(entry)
             require_usable(entry)
-        except RefusedError as refused:
-            return BadEntry("", str(refused))
+        except REFUSALS as refused:
+            return BadEntry.about("", refused)
     return entry
 
 

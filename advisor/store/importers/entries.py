@@ -8,11 +8,12 @@ import msgspec
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Interval, Measurement
-from advisor.domain.printable import escape_fields
+from advisor.domain.printable import escape_fields, shortened
 
 # TCP needs about ten round trips to come up to speed. The RTT is not in a log: assume 100 ms, as
 # between continents.
 _SHORTEST_S: Final = 1.0
+_LONGEST_REASON: Final = 100
 
 
 class BadEntry(msgspec.Struct, frozen=True):
@@ -29,9 +30,32 @@ class BadEntry(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         escape_fields(self, ("place", "why"))
 
+    @classmethod
+    def about(cls, place: str, error: Exception) -> "BadEntry":
+        """For one of REFUSALS."""
+        if isinstance(error, RefusedError):
+            return cls(place, str(error))
+        what = f"{type(error).__name__}: {shortened(str(error), _LONGEST_REASON)}"
+        return cls(place, f"it is damaged in a way that its format does not have ({what})")
+
 
 class RefusedError(Exception):
     """An entry is not imported; the message is a sentence that says why."""
+
+
+REFUSALS: Final = (
+    RefusedError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    msgspec.MsgspecError,
+)
+"""What the parser of an entry raises to refuse it, and for damage that nobody has thought of.
+
+No damage may cost the good entries around it: who parses one catches all of these.
+"""
 
 
 def require_long(elapsed_s: float) -> None:

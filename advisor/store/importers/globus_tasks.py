@@ -22,6 +22,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
 from advisor.hosts.decoding import BadData, require_shallow
 from advisor.store.importers.entries import (
+    REFUSALS,
     BadEntry,
     RefusedError,
     identity,
@@ -75,8 +76,8 @@ def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
             yield _probe(msgspec.json.decode(task, type=_Task), pair)
         except msgspec.DecodeError as error:
             yield BadEntry(f"task {number}", f"it is not a task of Globus: {error}")
-        except RefusedError as refused:
-            yield BadEntry(f"task {number}", str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about(f"task {number}", refused)
 
 
 def _probe(task: _Task, pair: Pair | None) -> ProbeRecord:

@@ -30,7 +30,7 @@ _LINE: Final = re.compile(
     r"DATE=(\d{14}(?:\.\d{1,6})?) HOST=(\S*) PROG=\S* NL\.EVNT=FTP_INFO "
     r"START=(\d{14}(?:\.\d{1,6})?) USER=(\S*) FILE=(.*) BUFFER=(\d{1,19}) BLOCK=(\d{1,19}) "
     r"NBYTES=(\d{1,19}) VOLUME=\S* STREAMS=(\d{1,9}) STRIPES=(\d{1,9}) DEST=\d?\[([^\]\s]*)\] "
-    r"TYPE=(\S+) CODE=(\d{1,9})(?: TASKID=(\S+))?(?: retrans=([\d,]*))?\s*$"
+    r"TYPE=(\S+) CODE=(\d{1,9})(?: TASKID=(\S+))?(?: retrans=((?:\d{0,19},)*\d{0,19}))?\s*$"
 )
 _NO_TASK: Final = "none"
 

@@ -18,7 +18,13 @@ import msgspec
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
-from advisor.store.importers.entries import BadEntry, RefusedError, identity, whole_transfer
+from advisor.store.importers.entries import (
+    REFUSALS,
+    BadEntry,
+    RefusedError,
+    identity,
+    whole_transfer,
+)
 from advisor.store.transfer_tables import TransferRow, pipelining_from_one, transfer_table
 from advisor.traits import imported_subject
 
@@ -46,8 +52,8 @@ def read(text: str, path: Path, pair: Pair | None) -> Iterator[ProbeRecord | Bad
     for row, recorded_s in timed(_pipelining_alike(table.rows)):
         try:
             yield _record(row, recorded_s, pair)
-        except RefusedError as refused:
-            yield BadEntry("", str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about("", refused)
 
 
 def _pipelining_alike(rows: Sequence[TransferRow]) -> list[TransferRow]:

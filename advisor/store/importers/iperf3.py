@@ -26,7 +26,7 @@ from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.hosts.decoding import BadData, require_shallow
 from advisor.models.steadiness import start_up_length
-from advisor.store.importers.entries import BadEntry, RefusedError, identity, pair_of
+from advisor.store.importers.entries import REFUSALS, BadEntry, RefusedError, identity, pair_of
 from advisor.traits import imported_subject
 
 ORIGIN: Final = "iperf3"
@@ -134,8 +134,8 @@ def read(text: str, pair: Pair | None) -> Iterator[ProbeRecord | BadEntry]:
             yield _probe(content, pair)
         except BadData as error:
             yield BadEntry(f"result {number}", f"it is not a result of iperf3 -J: {error}")
-        except RefusedError as refused:
-            yield BadEntry(f"result {number}", str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about(f"result {number}", refused)
 
 
 def _skip_blanks(text: str, position: int) -> int:
@@ -275,7 +275,7 @@ def _measurement(result: _Result, received: _Sum, local_receives: bool) -> Measu
     else:
         steady_from = startup
     steady = intervals[steady_from:]
-    length_s = steady[-1].end_s - steady[0].start_s
+    length_s = steady[-1].end_s - steady[0].start_s if steady else 0.0
     if length_s <= 0:
         raise RefusedError("its intervals contradict each other")
     throughput_bps = math.fsum(i.received_bytes for i in steady) * 8 / length_s

@@ -6,7 +6,7 @@ import msgspec
 
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord, Record, RemarkRecord
-from advisor.store.importers.entries import BadEntry, RefusedError
+from advisor.store.importers.entries import REFUSALS, BadEntry, RefusedError
 from advisor.store.importers.usable import require_usable
 from advisor.store.probe_rows import is_header, records_in
 from advisor.store.remarks import session_of
@@ -24,8 +24,8 @@ def read(lines: Iterable[str], pair: Pair | None) -> Iterator[Record | BadEntry]
             if isinstance(found, ValueError):
                 raise RefusedError(str(found))
             require_usable(found)
-        except RefusedError as refused:
-            yield BadEntry(f"line {number}", str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about(f"line {number}", refused)
             continue
         probe = msgspec.structs.replace(found, pair=pair) if pair else found
         yield probe

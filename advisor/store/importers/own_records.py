@@ -15,7 +15,7 @@ import msgspec
 from advisor.domain.endpoints import Pair
 from advisor.domain.records import AdviceRecord, ProfileRecord, Record, SessionRecord
 from advisor.hosts.decoding import BadData, decoded
-from advisor.store.importers.entries import BadEntry, RefusedError
+from advisor.store.importers.entries import REFUSALS, BadEntry, RefusedError
 from advisor.store.importers.renaming import Renaming
 from advisor.store.importers.usable import require_usable
 
@@ -75,8 +75,8 @@ def read(
             record = _record(line, restore)
             if renaming:
                 record = renaming.record(place, record)
-        except RefusedError as refused:
-            yield BadEntry(place, str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about(place, refused)
             continue
         if record is not None:
             yield record

@@ -31,6 +31,7 @@ from advisor.domain.printable import shortened
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import Setting
 from advisor.store.importers.entries import (
+    REFUSALS,
     BadEntry,
     RefusedError,
     identity,
@@ -65,8 +66,8 @@ def read(lines: Iterable[str], pair: Pair | None) -> Iterator[ProbeRecord | BadE
             continue
         try:
             yield _probe(line.split(), pair)
-        except RefusedError as refused:
-            yield BadEntry(f"line {number}", str(refused))
+        except REFUSALS as refused:
+            yield BadEntry.about(f"line {number}", refused)
 
 
 def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
@@ -75,10 +76,10 @@ def _probe(fields: list[str], pair: Pair | None) -> ProbeRecord:
     protocol = fields[3].upper()
     if protocol not in ("TCP", "UDT"):
         raise RefusedError(f"protocol {fields[3]!r} is neither TCP nor UDT")
-    streams = int(_number("streams", fields[5]))
-    packet_bytes = int(_number("segment or packet size", fields[6]))
-    buffer_bytes = int(_quantity("buffer", fields[7:9], _BYTES))
-    block_bytes = int(_quantity("block", fields[9:11], _BYTES))
+    streams = _whole("streams", _number("streams", fields[5]))
+    packet_bytes = _whole("segment or packet size", _number("segment or packet size", fields[6]))
+    buffer_bytes = _whole("buffer", _quantity("buffer", fields[7:9], _BYTES))
+    block_bytes = _whole("block", _quantity("block", fields[9:11], _BYTES))
     program, _, congestion = fields[4].partition(":")
     if protocol == "TCP":
         setting: Setting = {"streams": streams, "buffer_bytes": buffer_bytes}
@@ -109,7 +110,7 @@ def _pair(fields: list[str]) -> Pair:
 
 def _measurement(fields: list[str], buffered_bytes: int) -> Measurement:
     duration_s = _quantity("duration", fields[11:13], _SECONDS)
-    moved_bytes = int(_quantity("bytes moved", fields[13:15], _BYTES))
+    moved_bytes = _whole("bytes moved", _quantity("bytes moved", fields[13:15], _BYTES))
     rate_bps = _quantity("rate", fields[15:17], _RATES)
     if buffered_bytes > _HIDDEN_SHARE * moved_bytes:
         raise RefusedError(
@@ -139,6 +140,12 @@ def _number(what: str, text: str) -> float:
     if not 0 < number < 2**62:
         raise RefusedError(f"{what} {text!r} is out of range")
     return number
+
+
+def _whole(what: str, number: float) -> int:
+    if number < 1:
+        raise RefusedError(f"{what} {number:g} is less than one")
+    return int(number)
 
 
 def _quantity(what: str, fields: list[str], units: dict[str, float] | dict[str, int]) -> float:

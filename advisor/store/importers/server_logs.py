@@ -21,6 +21,7 @@ from advisor.domain.endpoints import Pair
 from advisor.domain.records import ProbeRecord
 from advisor.models.log_transfers import LoggedFile, LoggedTransfer, LogTransfers, Movement, Place
 from advisor.store.importers.entries import (
+    REFUSALS,
     BadEntry,
     RefusedError,
     identity,
@@ -47,7 +48,7 @@ Taken = tuple[Place, ProbeRecord | BadEntry]
 class ServerLog:
     """Logs of one format, in order of their numbers: transfers continue from one to the next.
 
-    `parse` parses a line: None for one to skip, RefusedError for one that is not imported.
+    `parse` parses a line: None for one to skip, one of REFUSALS for one that is not imported.
     `pair` replaces that of the lines.
     """
 
@@ -69,8 +70,8 @@ class ServerLog:
                 if not self._transfers.add(file):
                     raise RefusedError("the same line was read before")
                 until_s = file.end_s
-            except RefusedError as refused:
-                yield place, BadEntry(f"line {number}", str(refused))
+            except REFUSALS as refused:
+                yield place, BadEntry.about(f"line {number}", refused)
             if number % _LINES_BETWEEN_LOOKS == 0:
                 yield from self._records(self._transfers.ended(until_s))
 
@@ -82,8 +83,8 @@ class ServerLog:
         for transfer in transfers:
             try:
                 yield transfer.place, _record(transfer, self._origin, self._pair)
-            except RefusedError as refused:
-                yield transfer.place, BadEntry(f"line {transfer.place[1]}", str(refused))
+            except REFUSALS as refused:
+                yield transfer.place, BadEntry.about(f"line {transfer.place[1]}", refused)
 
 
 def logged_file(
@@ -113,14 +114,17 @@ def logged_file(
     if not 1 <= movement.streams <= _MOST_STREAMS:
         raise RefusedError("its number of streams is out of range")
     # The receiver's retransmits are not of the data.
-    known = retransmits and not movement.received
+    known = retransmits if not movement.received else ""
+    counts = [int(count) for count in known.split(",") if count]
+    if sum(counts) > _MOST:
+        raise RefusedError("its number of retransmits exceeds all limits")
     return LoggedFile(
         movement=movement,
         name=name,
         size_bytes=size_bytes,
         start_s=start_s,
         end_s=end_s,
-        retransmits=sum(map(int, filter(None, retransmits.split(",")))) if known else None,
+        retransmits=sum(counts) if known else None,
         place=place,
     )
 

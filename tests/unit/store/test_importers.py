@@ -1,7 +1,10 @@
+import io
+import itertools
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -9,8 +12,20 @@ import pytest
 from advisor.domain.endpoints import Pair
 from advisor.domain.measurement import Measurement
 from advisor.domain.records import ProbeRecord
+from advisor.store.exporters import write_csv, write_jsonl
 from advisor.store.history import Store
-from advisor.store.importers import BadEntry, read_file
+from advisor.store.importers import (
+    BadEntry,
+    gridftp_usage,
+    harp_csv,
+    iperf3,
+    own_csv,
+    own_records,
+    probdata,
+    read_file,
+    read_files,
+)
+from tests.unit.store.conftest import make_a_probe
 
 # Lines in ProbData's form, with figures of our own: 2 streams of 64 KiB for 10 s at 80 Mbit/s.
 TCP = "h1 h2 02:28:2020:23:59:58 TCP iperf3 2 1460 65536 B 131072 B 10 sec 100000000 B 80.0 Mbps"
@@ -130,6 +145,13 @@ def test_udt_with_several_streams_is_another_setting(read: Read) -> None:
         ("iperf3 2", "iperf3 0", "out of range"),
         ("02:28:2020", "28:02:2020", "month:day:year"),
         ("65536 B", "50000000 B", "buffers can hold"),
+        ("iperf3 2", "advisor 0.5", "streams 0.5 is less than one"),
+        ("65536 B", "0.5 B", "buffer 0.5 is less than one"),
+        (
+            "iperf3 2 1460 65536 B 131072 B 10 sec 100000000 B",
+            "advisor 2 1460 65536 B 131072 B 10 sec 0.5 B",
+            "bytes moved 0.5 is less than one",
+        ),
         ("h1", "h" * 256, "too long"),
     ],
 )
@@ -237,6 +259,73 @@ def test_intervals_that_contradict_each_other(read: Read, run: Run) -> None:
     content = run(test={"reverse": 1})
     content["intervals"] = [{"sum": _sum(5, 6, 8e6)}, {"sum": _sum(1, 2, 8e6)}]
     assert "contradict" in _why(read(content))
+
+
+def test_a_receiver_that_counted_in_no_interval_after_the_start_up(read: Read, run: Run) -> None:
+    content = run(test={"reverse": 1})
+    for interval in content["intervals"][1:]:
+        interval["sum"]["end"] = interval["sum"]["start"]
+    assert "contradict" in _why(read(content))
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("a"), OverflowError("b"), ZeroDivisionError("c"), KeyError("d"),
+              IndexError("e"), TypeError("f")],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["probdata", "iperf3", "jsonl", "csv", "usage"])
+def test_damage_that_nobody_thought_of_costs_one_entry(
+    read: Read, run: Run, monkeypatch: pytest.MonkeyPatch, form: str, error: Exception
+) -> None:
+    forms: dict[str, tuple[list[Any], ModuleType, str]] = {
+        "probdata": ([TCP, UDT, TCP], probdata, "_probe"),
+        "iperf3": ([run(), run(), run()], iperf3, "_probe"),
+        "jsonl": (_written(write_jsonl), own_records, "_record"),
+        "csv": (_written(write_csv), own_csv, "require_usable"),
+        "usage": (_USAGE, gridftp_usage, "parse"),
+    }
+    contents, module, name = forms[form]
+    really, calls = getattr(module, name), itertools.count(1)
+
+    def parse(*arguments: Any) -> Any:
+        if next(calls) == 2:
+            raise error
+        return really(*arguments)
+
+    monkeypatch.setattr(module, name, parse)
+    entries = read(*contents)
+    [bad] = [one for one in entries if isinstance(one, BadEntry)]
+    assert bad.place.split()[-1] == ("3" if form == "csv" else "2")
+    assert type(error).__name__ in bad.why
+    assert len(entries) == 3
+
+
+def _written(write: Callable[..., object]) -> list[str]:
+    write([make_a_probe(recorded_s=float(number)) for number in range(3)], text := io.StringIO())
+    return [text.getvalue()]
+
+
+_USAGE = [
+    f"HOSTNAME=a START=2005022507{minute}26.0 END=2005022507{minute}36.0 NBYTES=1000000000"
+    " STREAMS=2 STRIPES=1 TYPE=STOR CODE=226 DATAIP=192.0.2.7"
+    for minute in (10, 20, 30)
+]
+
+
+def test_damage_between_entries_costs_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text(TCP)
+    bad.write_text("FileSize,Throughput,Duration,CC\n1,1,1,1\n")
+
+    def damaged(*_: object) -> None:
+        raise LookupError("a row too few")
+
+    monkeypatch.setattr(harp_csv, "timed", damaged)
+    entries = list(read_files([good, bad, good]))
+    assert [path for path, one in entries if isinstance(one, ProbeRecord)] == [good, good]
+    assert "a row too few" in str([one for path, one in entries if path == bad][-1])
 
 
 def test_several_results_in_one_file(read: Read, run: Run) -> None:

@@ -136,6 +136,19 @@ def test_a_line_of_a_log(read: Read) -> None:
     assert result.retransmits == 3
 
 
+@pytest.mark.parametrize(
+    "retransmits",
+    ["9" * 5000, "1," + "9" * 20, "x", f"{2**62},1"],
+    ids=["long", "one long", "none", "large"],
+)
+def test_damaged_retransmits_cost_one_line(read: Read, retransmits: str) -> None:
+    later = {"START": "20041209223004.154321", "DATE": "20041209223014.654321"}
+    entries = read(log_line(), log_line(retrans=retransmits), log_line(**later))
+    assert len(_probes(entries)) == 2
+    [bad] = [entry for entry in entries if isinstance(entry, BadEntry)]
+    assert bad.place == "line 2"
+
+
 def test_directions(read: Read) -> None:
     for kind, pair in (
         ("RETR", FROM_SERVER),
