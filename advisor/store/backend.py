@@ -59,6 +59,9 @@ class Backend(Protocol):
     def another(self) -> "Backend":
         """One more of the same, for another thread."""
 
+    def check_access(self, pair: Pair) -> None:
+        """Raises StoreError if records of this pair could not be stored now."""
+
     def append(self, record: Record) -> None:
         """Store a record; it survives a crash when this returns.
 

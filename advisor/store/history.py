@@ -102,7 +102,7 @@ class Store:
 
     def check_access(self, pair: Pair) -> None:
         """Raises StoreError if records of this pair could not be stored now."""
-        self.kept.append_missing(pair, [])
+        self.kept.check_access(pair)
 
     def append_new(self, records: Iterable[ProbeRecord]) -> int:
         """Store those whose `session` is not yet stored for their pair; return their number.

@@ -56,6 +56,10 @@ class JournalBackend:
         """One more of the same, for another thread."""
         return JournalBackend(self._directory, self._cache)
 
+    def check_access(self, pair: Pair) -> None:
+        """Raises StoreError if records of this pair could not be stored now."""
+        self.append_missing(pair, [])
+
     def append(self, record: Record) -> None:
         """Store a record; it is on disk when this returns."""
         self._table(record.pair).insert(_document(record))

@@ -89,6 +89,16 @@ def test_a_reader_writes_nothing(alices: Store, shared_database: SharedDatabase,
         connection.execute(f"SELECT advisor.{call}{arguments[call]}")
 
 
+def test_whether_an_account_may_write_is_known_before_anything_is_measured(
+    shared_database: SharedDatabase,
+) -> None:
+    for user in ("alice", "olga"):
+        Store(shared_database.backend(user)).check_access(PAIR)
+    with pytest.raises(StoreError, match=r"refuses this account.* advisor_writer"):
+        Store(shared_database.backend("rita")).check_access(PAIR)
+    assert Store(shared_database.backend("rita")).stored_pairs() == []
+
+
 def test_who_has_no_role_sees_nothing(alices: Store, shared_database: SharedDatabase) -> None:
     with psycopg.connect(shared_database.address(OWNER), autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS mallory")

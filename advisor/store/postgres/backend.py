@@ -110,6 +110,10 @@ class PostgresBackend:
             takes=self._takes,
         )
 
+    def check_access(self, pair: Pair) -> None:
+        """Raises StoreError if no record could be stored now."""
+        self._sender.check_access()
+
     def append(self, record: Record) -> None:
         """Store a record; it is in the history, or in the spool on this disk, when this returns."""
         self._store(record.pair, [Waiting(record)])

@@ -31,6 +31,15 @@ class Unreachable(StoreError):
     kind = ProblemKind.UNREACHABLE
 
 
+def refused_account(why: str) -> StoreError:
+    """The error for an account that may not do what it wants."""
+    return StoreError(
+        f"the shared history refuses this account: {why}",
+        kind=ProblemKind.NO_ACCESS,
+        remedy="ask its operator for the role advisor_reader, or advisor_writer to measure as well",
+    )
+
+
 class _Reach:
     """What all threads of a process know about whether the database answers."""
 
@@ -86,12 +95,7 @@ class Database:
         except NOT_NOW as error:
             raise self._failed(server_words(error)) from None
         except pg.InsufficientPrivilege as error:
-            raise StoreError(
-                f"the shared history refuses this account: {server_words(error)}",
-                kind=ProblemKind.NO_ACCESS,
-                remedy="ask its operator for the role advisor_reader, or advisor_writer to "
-                "measure as well",
-            ) from None
+            raise refused_account(server_words(error)) from None
         except psycopg.Error as error:
             raise StoreError(
                 f"the shared history refuses: {server_words(error)}", remedy="report it"

@@ -169,6 +169,16 @@ def append(connection: _Connection, pair: Pair, columns: Sequence[Sequence[Any]]
     return list(row[0]) if row else []
 
 
+def may_append(connection: _Connection) -> bool:
+    """Whether this account may add records."""
+    row = connection.execute(
+        "SELECT bool_or(has_function_privilege(p.oid, 'EXECUTE')) FROM pg_proc p"
+        " JOIN pg_namespace n ON n.oid = p.pronamespace"
+        " WHERE n.nspname = 'advisor' AND p.proname = 'append'"
+    ).fetchone()
+    return bool(row and row[0])
+
+
 def keep(connection: _Connection, pair: Pair, session: str, name: str, data: bytes) -> bool:
     """Keep a file of a session; False if the session is somebody else's."""
     row = connection.execute(

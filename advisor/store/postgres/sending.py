@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import ProblemKind
 from advisor.store.errors import StoreError
-from advisor.store.postgres.database import Database, Unreachable
-from advisor.store.postgres.queries import append
+from advisor.store.postgres.database import Database, Unreachable, refused_account
+from advisor.store.postgres.queries import append, may_append
 from advisor.store.postgres.rows import columns_of
 from advisor.store.postgres.spool import Spool, Waiting
 
@@ -53,6 +53,16 @@ class Sender:
             added += outcome.count(_ADDED)
             refused += outcome.count(_REFUSED)
         return Sent(added, 0, refused)
+
+    def check_access(self) -> None:
+        """Raises StoreError if a record could not be stored now, here or there."""
+        try:
+            allowed = self._database.ask(may_append)
+        except Unreachable:
+            self._spool.make()
+            return
+        if not allowed:
+            raise refused_account("it may not add records")
 
     def send_waiting(self, most_s: float = math.inf) -> Sent:
         """Send what waits in the spool, as far as the history takes it now, for about `most_s`.

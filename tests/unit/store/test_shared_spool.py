@@ -5,12 +5,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
+from advisor.store.errors import StoreError
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.backend import PostgresBackend
@@ -127,6 +129,17 @@ def test_a_server_started_again_is_just_asked_again(own: SharedDatabase, server:
     store.append(make_a_probe(recorded_s=2.0))
     assert store.notices == []
     assert len(store.probes(PAIR)) == 2
+
+
+def test_without_a_server_what_is_measured_can_be_stored_if_the_spool_can(
+    own: SharedDatabase, server: OwnServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server.stop()
+    Store(own.backend("rita")).check_access(PAIR)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(StoreError, match="file"):
+        Store(own.backend("alice")).check_access(PAIR)
 
 
 def test_events_and_outputs_wait_too(own: SharedDatabase, server: OwnServer) -> None:
