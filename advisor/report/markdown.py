@@ -167,7 +167,7 @@ def _methods(probes: Sequence[ProbeRecord]) -> list[str]:
     """The number of probes per subject, and the methods that chose them."""
     counts = Counter((subject_name(p.subject), p.purpose) for p in probes)
     lines = [
-        f"{subject}: {count} probe{'' if count == 1 else 's'} ({purpose})"
+        f"{_text(subject)}: {count} probe{'' if count == 1 else 's'} ({purpose})"
         for (subject, purpose), count in counts.items()
     ]
     chosen = dict.fromkeys((p.method, p.seed) for p in probes if p.method)

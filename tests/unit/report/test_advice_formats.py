@@ -1,5 +1,6 @@
 """Each format of advice, read by what it is for."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from advisor.models.host_tuning import RMEM_MAX, TCP_RMEM, TCP_WMEM, WMEM_MAX, s
 from advisor.models.kernel_settings import KernelSetting, advised_settings, differing
 from advisor.report.advice_formats import FORMATS, Exported, encoded
 from advisor.report.sysctl_d import PLACE
+from tests.unit.store.conftest import make_a_probe
 
 Advised = Callable[..., Advice]
 LIMITS = [
@@ -287,6 +289,19 @@ def test_hostile_text_is_text_of_a_page(attack: Advice) -> None:
     page.feed(as_text("html", attack))
     assert not page.seen & {"script", "a", "img", "iframe", "link", "form"}
     assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "style", "class"}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_of_probes_is_text_too(advice: Advice, text: str) -> None:
+    probe = make_a_probe(subject=text, method=text, label=text, stage=text)
+    page = Tags()
+    page.feed(as_text("html", advice, probes=[probe]))
+    assert not page.seen & {"script", "a", "img", "iframe", "link", "form"}
+    written = as_text("markdown", advice, probes=[probe])
+    [line] = [line for line in written.splitlines() if line.endswith(": 1 probe (search)")]
+    assert line.startswith("- ")
+    assert line.isprintable()
+    assert not re.search(r"(?<!\\)[<>`\[\]]", line)
 
 
 def test_importing_the_formats_loads_no_screen() -> None:
