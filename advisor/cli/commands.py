@@ -94,6 +94,11 @@ def options_by_word(called: TyperCommand) -> dict[str, TyperOption]:
     }
 
 
+def present_name(word: str) -> str:
+    """The long name of an option, without the dashes, by this or by a former one."""
+    return _FORMER_NAMES.get(f"--{word}", word).removeprefix("--")
+
+
 def default_map(called: TyperCommand, said: Mapping[str, Value]) -> dict[str, Any]:
     """Configured values as typed on the command line, by parameter, for a context of the command.
 
@@ -102,7 +107,7 @@ def default_map(called: TyperCommand, said: Mapping[str, Value]) -> dict[str, An
     options = options_by_word(called)
     found = {}
     for word, value in said.items():
-        current = _FORMER_NAMES.get(f"--{word}", word).removeprefix("--")
+        current = present_name(word)
         if option := options.get(current):
             typed = as_option(current, value)
             found[option.name or ""] = typed.split(",") if option.multiple else typed

@@ -6,7 +6,7 @@ import msgspec
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from advisor.cli.commands import command, default_map, group, options_by_word
+from advisor.cli.commands import command, default_map, group, options_by_word, present_name
 from advisor.cli.config import configuration as c
 from advisor.cli.config.values import Value, as_typed
 from advisor.cli.errors import UsageError
@@ -129,6 +129,7 @@ def validate() -> int:
 
 def _problem(table: str, word: str, value: Value) -> str | None:
     """Why the option does not accept this value, None if it does."""
+    word = present_name(word)
     called, option = _command_with(table, word), option_of(table, word)
     context = typer.Context(called, info_name=called.name, resilient_parsing=True)
     try:

@@ -138,6 +138,14 @@ def test_former_names_of_words_are_read(configured: Path) -> None:
     assert parsed("far")["tools"] == ["rclone", "xdd"]
 
 
+@pytest.mark.parametrize("table", ["[advise]", "[hosts.near]"])
+def test_former_names_of_words_are_validated(typed: Typed, tmp_path: Path, table: str) -> None:
+    write(tmp_path, f'{table}\ntools = ["rclone"]\n')
+    done = typed("config", "validate")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "good" in done.stdout
+
+
 CONNECTING = [
     words
     for words, command in every_command()
