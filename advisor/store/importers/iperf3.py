@@ -172,12 +172,14 @@ def _probe(content: Any, pair: Pair | None) -> ProbeRecord:
     setting: Setting = {"streams": test.num_streams, "buffer_bytes": result.start.sock_bufsize}
     if result.start.timestamp is None:
         raise RefusedError("it does not say when it was measured")
+    measured = _measurement(result, received, _local_receives(result.start, test))
     return ProbeRecord(
         pair=pair or _pair(result.start, test),
         subject=imported_subject(ORIGIN),
         setting=setting | ({"congestion": congestion} if congestion else {}),
-        result=_measurement(result, received, _local_receives(result.start, test)),
-        recorded_s=result.start.timestamp.timesecs,
+        result=measured,
+        # The file has the time of the start; a record has that of the end.
+        recorded_s=result.start.timestamp.timesecs + measured.elapsed_s,
         session=identity(json.dumps(content, sort_keys=True)),
         rtt_s=_rtt_s(result),
         mtu_bytes=_mtu_bytes(result),

@@ -174,7 +174,9 @@ def test_iperf3_as_the_sender_saw_it(read: Read, run: Run) -> None:
     probe, result = _measured(read(run())[0])
     assert probe.pair == Pair("192.0.2.1", "dtn2")
     assert probe.setting == {"streams": 4, "buffer_bytes": 1048576, "congestion": "cubic"}
-    assert (probe.recorded_s, probe.rtt_s, probe.mtu_bytes) == (1600000000.0, 0.05, 1500)
+    # Of its end, as every other record.
+    assert probe.recorded_s == pytest.approx(1600000010.1, abs=1e-3)
+    assert (probe.rtt_s, probe.mtu_bytes) == (0.05, 1500)
     assert (result.retransmits, result.versions) == (7, {"iperf3": "iperf 3.12"})
     # Received after the slow first second, in the time after it: not what was sent.
     assert result.steady_from == 1
@@ -200,6 +202,15 @@ def test_iperf3_as_the_server_saw_it(read: Read, run: Run) -> None:
     content["start"]["test_start"]["reverse"] = 1
     content["end"]["sum_received"]["bytes"] = 0
     assert "it lacks the receiver's count" in _why(read(content))
+
+
+def test_the_omitted_part_is_before_the_end(read: Read, run: Run) -> None:
+    content = run()
+    content["intervals"][0]["sum"]["omitted"] = True
+    probe, result = _measured(read(content)[0])
+    assert (
+        probe.recorded_s == 1600000000 + result.elapsed_s == pytest.approx(1600000011.1, abs=1e-3)
+    )
 
 
 def test_omitted_intervals_are_left_out(read: Read, run: Run) -> None:
