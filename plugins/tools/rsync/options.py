@@ -20,8 +20,12 @@ def remote_shell(server: Server, setting: Setting, bound_address: str) -> str:
 
 
 def options_of(setting: Setting) -> list[str]:
-    """Those of every process: `-s` keeps names with spaces whole in older versions too."""
-    return ["-a"] if is_as_typed(setting) else ["-a", "-s", "--whole-file"]
+    """Those of every process.
+
+    Without `-s`, the shell at the destination gets the names where rsync is older than 3.2.4: it
+    takes them apart at spaces, and runs what they say. So the line as typed has it too.
+    """
+    return ["-a", "-s"] if is_as_typed(setting) else ["-a", "-s", "--whole-file"]
 
 
 def made_first(folder: str) -> str:

@@ -130,6 +130,13 @@ def test_processes_are_searched_in_doublings() -> None:
     assert space.fixed == {"parallelism": 1}
 
 
+def test_the_default_too_keeps_names_from_the_shell_there() -> None:
+    assert "rsync -a -s " in _line(FOUND, AS_TYPED)
+    piece = Piece(source="/d/a", target="/t/a", size_bytes=1)
+    [step] = PLUGIN.steps(an_order(piece, setting=AS_TYPED))
+    assert step.argv[:3] == ["rsync", "-a", "-s"]
+
+
 def test_the_faster_cipher_has_a_baseline_of_its_own() -> None:
     roles = [one.role for one in PLUGIN.informed(PLACE, FOUND).baselines(a_path(), FILES)]
     assert roles == ["default", "default with -c aes128-gcm@openssh.com"]
@@ -288,6 +295,36 @@ def test_the_printed_line_copies_a_folder_with_all_it_has(
         for folder in (source, target):
             with contextlib.suppress(FileNotFoundError):
                 (folder / "it's below").chmod(0o755)
+
+
+@needs_sshd
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_older_versions_write_nothing_beside_a_target_with_a_space(
+    server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: Setting
+) -> None:
+    """Before 3.2.4 the shell at the destination gets the names, as it does with RSYNC_OLD_ARGS."""
+    monkeypatch.setenv("RSYNC_OLD_ARGS", "1")
+    tool = known_tool(server, tmp_path, monkeypatch)
+    theirs = tmp_path / "there"
+    theirs.mkdir()
+    target = tmp_path / "there x"
+    pieces = some_files(tmp_path / "d", target)
+    order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=setting)
+    status, output, errors = ran(tool, order)
+    assert tool.trouble(status, output, errors) is None, errors
+    assert_they_arrived(tool, pieces, output)
+    shutil.rmtree(target)
+    request = a_command_request(
+        subject="rsync",
+        settings={"rsync": setting},
+        dataset=Dataset(total_bytes=10**6, path=str(tmp_path / "d"), files=14, largest="a"),
+        destination_path=str(target),
+    )
+    [command] = tool.commands(request)
+    done = subprocess.run(command.shell, shell=True, check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert not difference(tmp_path / "d", target)
+    assert not list(theirs.iterdir())
 
 
 @needs_sshd
