@@ -19,7 +19,8 @@ _CASES: Final = (
         "ssh does not know the server's host key: log in once with ssh, and compare it.",
     ),
     TroubleCase(
-        r"Permission denied \((?P<kinds>[\w,-]+)\)",
+        # With a number in the brackets it is the system that denies a file, and not ssh a login.
+        r"Permission denied \((?P<kinds>[a-z][\w,-]*)\)",
         FailureKind.NO_ACCESS,
         "The server accepts none of the keys ({kinds}): run ssh-copy-id for it, or ssh-add.",
     ),

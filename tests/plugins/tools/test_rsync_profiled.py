@@ -459,31 +459,54 @@ def test_troubles(server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 SAID = {
     'rsync: [receiver] write failed on "/x/f 1": No space left on device (28)': (
-        FailureKind.DISK_FULL
+        FailureKind.DISK_FULL,
+        "disk is full",
     ),
-    "bash: line 1: /opt/rsync: No such file or directory": FailureKind.NO_ACCESS,
+    "bash: line 1: /opt/rsync: No such file or directory": (
+        FailureKind.NO_ACCESS,
+        "not installed at the destination",
+    ),
     "Unable to negotiate with 127.0.0.1 port 24334: no matching cipher found. Their offer: x": (
-        FailureKind.REJECTED_SETTING
+        FailureKind.REJECTED_SETTING,
+        "leave out -c",
     ),
-    "rsync: --mkpath: unknown option": FailureKind.REJECTED_SETTING,
+    "rsync: --mkpath: unknown option": (FailureKind.REJECTED_SETTING, "no option --mkpath"),
     'rsync: [sender] send_files failed to open "/x/s": Permission denied (13)': (
-        FailureKind.NO_ACCESS
+        FailureKind.NO_ACCESS,
+        '"/x/s" cannot be read',
     ),
     'rsync: [receiver] mkstemp "/x/.x.LImebv" failed: Permission denied (13)': (
-        FailureKind.NO_ACCESS
+        FailureKind.NO_ACCESS,
+        "account at the server may not write there",
     ),
-    "root@127.0.0.1: Permission denied (publickey).": FailureKind.NO_ACCESS,
-    "rsync: connection unexpectedly closed (0 bytes received so far) [sender]": FailureKind.RESET,
+    'rsync: [Receiver] mkdir "/x/t" failed: Permission denied (13)': (
+        FailureKind.NO_ACCESS,
+        'The folder "/x/t" cannot be made at the destination (Permission denied)',
+    ),
+    "root@127.0.0.1: Permission denied (publickey).": (
+        FailureKind.NO_ACCESS,
+        "accepts none of the keys (publickey)",
+    ),
+    "me@dtn: Permission denied (publickey,gssapi-with-mic,keyboard-interactive).": (
+        FailureKind.NO_ACCESS,
+        "accepts none of the keys (publickey,gssapi-with-mic,keyboard-interactive)",
+    ),
+    "rsync: connection unexpectedly closed (0 bytes received so far) [sender]": (
+        FailureKind.RESET,
+        "connection was lost",
+    ),
 }
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_what_rsync_says_has_a_kind(said: str) -> None:
-    """As rsync 3.5.0 and OpenSSH 9.2 have said it."""
+def test_what_rsync_says_has_a_kind_and_a_remedy(said: str) -> None:
+    """As rsync 3.5.0 and OpenSSH 9.2 say it."""
     errors = f"{said}\nrsync error: some files/attrs were not transferred (code 23) at main.c(1394)"
     trouble = PLUGIN.trouble(23, "", errors)
     assert trouble is not None
-    assert trouble.kind is SAID[said]
+    kind, words = SAID[said]
+    assert trouble.kind is kind
+    assert words in trouble.message
 
 
 @needs_sshd
