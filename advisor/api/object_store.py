@@ -32,7 +32,7 @@ class StoreFolder(msgspec.Struct, frozen=True, kw_only=True):
     def key(self, path: str) -> str:
         """BUCKET/KEY of a path at the destination. Raises ValueError for one outside."""
         below = posixpath.relpath(path, self.root)
-        if below.startswith(".."):
+        if below == ".." or below.startswith("../"):
             raise ValueError(f"{path} is not below {self.root}, which the store serves")
         return posixpath.normpath(posixpath.join(self.place, below))
 

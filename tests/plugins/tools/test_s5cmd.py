@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from advisor import registry
+from advisor.api.object_store import store_folder
 from advisor.api.server_files import ServerFilesTool
 from advisor.api.tool import LookingTool, Piece, Place, ToolLimits, TransferOrder, TransferTool
 from advisor.domain.dataset import Dataset
@@ -87,6 +88,20 @@ def test_nothing_outside_the_store_is_written() -> None:
     assert (step.server_port, step.as_login) == (9000, False)
     with pytest.raises(ValueError, match="which the store serves"):
         known.steps(an_order(msgspec.structs.replace(piece, target="/etc/a")))
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("/t/..data/a", "bucket/run/..data/a"), ("/t/...", "bucket/run/..."), ("/t", "bucket/run")],
+)
+def test_a_name_that_begins_with_two_dots_is_in_the_store(path: str, place: str) -> None:
+    assert store_folder("bucket/run", "/t").key(path) == place
+
+
+@pytest.mark.parametrize("path", ["/", "/..data", "/t/..", "/t/../x", "/t/..data/../../x"])
+def test_what_is_above_the_store_is_outside(path: str) -> None:
+    with pytest.raises(ValueError, match="which the store serves"):
+        store_folder("bucket/run", "/t").key(path)
 
 
 @pytest.mark.parametrize(
