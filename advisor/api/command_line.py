@@ -2,6 +2,7 @@
 
 import math
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -59,12 +60,18 @@ def path_notes(request: CommandRequest, argv: Sequence[str]) -> list[str]:
 def source_note(request: CommandRequest, argv: Sequence[str]) -> list[str]:
     """The note that the line does not send from the address that the user chose; else none."""
     bound = request.path.bound_address
-    if not bound or any(bound in word for word in argv):
+    if not bound or any(_names(word, bound) for word in argv):
         return []
     return [
         f"{argv[0]} has no option to send from {bound}: it sends from the address that the routes "
         "choose."
     ]
+
+
+def _names(word: str, address: str) -> bool:
+    """Whether the address is in the word, and not the beginning or the end of another one."""
+    part = "[0-9A-Fa-f:.]" if ":" in address else "[0-9.]"
+    return re.search(rf"(?<!{part}){re.escape(address)}(?!{part})", word) is not None
 
 
 def placeholder_note(request: CommandRequest, argv: Sequence[str]) -> list[str]:

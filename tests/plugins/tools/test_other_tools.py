@@ -145,10 +145,26 @@ def test_no_flag_is_explained_that_no_line_has(name: str) -> None:
     assert set(PLUGINS[name].flags.values()) <= used
 
 
+ADDRESSES = [
+    ("192.0.2.1", "192.0.2.2"),
+    ("192.0.2.1", "192.0.2.10"),
+    ("92.0.2.1", "192.0.2.1"),
+    ("2001:db8::1", "2001:db8::10"),
+    ("2001:db8::1", "2001:db8::1:2"),
+    ("db8::1", "2001:db8::1"),
+]
+
+
 @each
-def test_a_line_sends_from_the_chosen_address_or_says_that_it_does_not(name: str) -> None:
-    path = a_path(chose_source=True)
-    commands = PLUGINS[name].commands(a_command_request(path=path))
-    is_bound = any(path.source_address in word for one in commands for word in one.argv)
+@pytest.mark.parametrize(("source", "destination"), ADDRESSES)
+def test_a_line_sends_from_the_chosen_address_or_says_that_it_does_not(
+    name: str, source: str, destination: str
+) -> None:
+    path = a_path(chose_source=True, source_address=source, destination_address=destination)
+    request = a_command_request(path=path, destination_host=destination)
+    commands = PLUGINS[name].commands(request)
+    # The destination's is no sign of the source's, whose letters it may have.
+    words = [word.replace(destination, "") for one in commands for word in one.argv]
+    is_bound = any(source in word for word in words)
     assert is_bound != any("no option to send from" in one.note for one in commands)
     assert "no option to send from" not in notes(name)

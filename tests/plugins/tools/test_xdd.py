@@ -269,6 +269,13 @@ def test_no_flag_is_explained_that_no_line_has() -> None:
     assert set(PLUGIN.flags.values()) <= used
 
 
+def test_a_destination_that_begins_like_the_source_is_no_bound_source() -> None:
+    path = a_path(source_address="192.0.2.1", destination_address="192.0.2.10", chose_source=True)
+    _, source = the_pair(path=path)
+    assert end_of(source) == "192.0.2.10:40010,8"
+    assert "xdd has no option to send from 192.0.2.1:" in source.note
+
+
 def several(*addresses: str, **changes: Any) -> list[Command]:
     assert isinstance(PLUGIN, SeveralConnectionsTool)
     size = changes.pop("size", SIZE)
