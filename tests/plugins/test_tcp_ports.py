@@ -1,5 +1,6 @@
 """The port of iperf3's server, where others take ports at the same time."""
 
+import errno
 import socket
 from typing import Any
 
@@ -92,3 +93,23 @@ def test_a_range_without_a_free_port_is_named(ports: list[int]) -> None:
     [(kind, message)] = channel.troubles
     assert kind is FailureKind.REFUSED
     assert message == f"no port from {first} to {last} is free on this host"
+
+
+class WithoutIpv6(socket.socket):
+    """As where the kernel was started with `ipv6.disable=1`."""
+
+    def __init__(self, family: int = -1, *arguments: Any, **named: Any) -> None:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        super().__init__(family, *arguments, **named)
+
+
+@pytest.mark.parametrize("limits", [(0, 0), (20000, 32767)])
+def test_a_kernel_without_ipv6_has_free_ports(
+    ports: list[int], monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(socket, "socket", WithoutIpv6)
+    channel = Channel()
+    receiving.receive(order(limits), channel)  # type: ignore[arg-type] # as above
+    assert channel.troubles == []
+    assert len(ports) == LOST_RACES + 1

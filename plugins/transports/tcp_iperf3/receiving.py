@@ -56,7 +56,8 @@ def _free_port(address: str, ports: tuple[int, int], attempt: int) -> int | None
     given its setting, and a connection from this host could then begin at an ephemeral port.
     """
     first, last = ports
-    is_ipv6 = ":" in address if address else socket.has_ipv6
+    # `has_ipv6` says how Python was built, and the kernel may be without it.
+    is_ipv6 = ":" in address if address else socket.has_dualstack_ipv6()
     family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
     try:
         # Without a range, it looks from another port on at each attempt.
