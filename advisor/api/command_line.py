@@ -10,7 +10,7 @@ from advisor.api.tool import DESTINATION_PATH, SOURCE_PATH, CommandRequest, Piec
 from advisor.domain.advice import Command, Side
 from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_bytes, format_rate
-from advisor.domain.shell import shell_line, shell_word
+from advisor.domain.shell import quoted_line, shell_line, shell_word
 from advisor.domain.space import Setting
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "only_note",
     "path_notes",
     "placeholder_note",
+    "quoted_line",
     "roots_of",
     "shell_line",
     "shell_word",

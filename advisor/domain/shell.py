@@ -1,4 +1,4 @@
-"""Lines for a shell, built from arguments: quoted, and printable whatever the arguments contain."""
+"""Lines for a shell, built from arguments: quoted, and printable where somebody reads them."""
 
 import shlex
 from collections.abc import Iterable
@@ -29,6 +29,18 @@ def shell_word(argument: str) -> str:
 def shell_line(argv: Iterable[str]) -> str:
     """The arguments as one line to copy into a shell."""
     return " ".join(map(shell_word, argv))
+
+
+def quoted_line(argv: Iterable[str]) -> str:
+    """The arguments as one line for a program to read, and for nobody else: in a script, or a list.
+
+    Words that cannot be shown are in it as they are: not every shell, nor whatever else knows the
+    quotes of one, knows the `$'…'` of `shell_line`.
+
+    >>> quoted_line(["a b", "c"])
+    "'a b' c"
+    """
+    return shlex.join(argv)
 
 
 def _escape(byte: int) -> str:

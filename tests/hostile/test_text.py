@@ -333,7 +333,6 @@ WAYS_OUT: Final = {
     r"\bshlex\.(join|quote)\(": {
         "advisor/domain/shell.py",
         "advisor/report/script.py",  # A script is a file: any POSIX shell has to read it.
-        "advisor/transfer/planned/lines.py",
         "advisor/runtime/connect.py",  # Runs on the far end, and is of digits.
     },
 }

@@ -1,6 +1,5 @@
 """The command lines of a plan, and the lists of files that they read."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 from advisor.api.tool import TransferOrder
 from advisor.domain.advice import Command
 from advisor.domain.plan import ClassPlan, Order
-from advisor.domain.shell import shell_line
+from advisor.domain.shell import quoted_line, shell_line
 from advisor.models.file_classes import Size
 from advisor.models.planning import SizedFiles
 from advisor.models.slicing import Part
@@ -65,16 +64,13 @@ def write_lines(
 
 
 def _write_script(commands: Sequence[Command], order: Order, path: Path) -> None:
-    """Write a script that runs the lines; its status is 0 only if that of each is.
-
-    For any POSIX shell: words that cannot be shown are quoted as they are, unlike in `shell_line`.
-    """
+    """Write a script for any POSIX shell that runs the lines; its status is 0 if all succeed."""
     lines = ["#!/bin/sh", f"# Moves all classes of files, {order}.", ""]
     if order == "together":
         lines += ["status=0", "pids="]
-        lines += [f'{shlex.join(one.argv)} & pids="$pids $!"' for one in commands]
+        lines += [f'{quoted_line(one.argv)} & pids="$pids $!"' for one in commands]
         lines += ['for pid in $pids; do wait "$pid" || status=1; done', "exit $status"]
     else:
-        lines += ["set -e", *(shlex.join(one.argv) for one in commands)]
+        lines += ["set -e", *(quoted_line(one.argv) for one in commands)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path.chmod(0o755)

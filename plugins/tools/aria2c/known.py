@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from advisor.api.command_line import bracketed, shell_line, with_errors
+from advisor.api.command_line import bracketed, quoted_line, with_errors
 from advisor.api.tool import Place
 from advisor.api.troubles import why_not_by_ssh
 
@@ -76,7 +76,7 @@ def at_destination(options: list[str], folder: str) -> str:
     so that it makes none where that folder is removed before it has ended.
     """
     script = 'mkdir -p "$0" && cd "$0" && exec aria2c --stop-with-process="$PPID" "$@"'
-    return "exec " + shell_line(["sh", "-c", script, folder, *options, "-d", ".", "-i", "-"])
+    return "exec " + quoted_line(["sh", "-c", script, folder, *options, "-d", ".", "-i", "-"])
 
 
 def lookups_for(place: Place) -> dict[str, list[str]]:

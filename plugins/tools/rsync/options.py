@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.api.command_line import shell_line
+from advisor.api.command_line import quoted_line
 from advisor.api.flow_space import AS_TYPED, is_as_typed
 from advisor.api.values import Baseline, Setting
 
@@ -14,9 +14,9 @@ _ONE: Final[Setting] = {"concurrency": 1, "parallelism": 1}
 def remote_shell(server: Server, setting: Setting, bound_address: str) -> str:
     """What `-e` is given. As typed, nothing but the way to the server is set."""
     if not is_as_typed(setting):
-        return shell_line(ssh_words(server, bound_address))
+        return quoted_line(ssh_words(server, bound_address))
     port = ["-p", str(server.port)] if server.port else []
-    return shell_line(["ssh", *port, *(["-b", bound_address] if bound_address else [])])
+    return quoted_line(["ssh", *port, *(["-b", bound_address] if bound_address else [])])
 
 
 def options_of(setting: Setting) -> list[str]:
@@ -34,7 +34,7 @@ def made_first(folder: str) -> str:
     Processes that begin at the same time may all do that. With `--mkpath`, all but one of them may
     fail. rsync itself reports the folder that cannot be made.
     """
-    return f"mkdir -p {shell_line([folder])}; rsync"
+    return f"mkdir -p {quoted_line([folder])}; rsync"
 
 
 def baselines_for(server: Server | None) -> list[Baseline]:

@@ -3,7 +3,7 @@
 import posixpath
 from typing import Final
 
-from advisor.api.command_line import roots_of, shell_line
+from advisor.api.command_line import quoted_line, roots_of
 from advisor.api.flow_space import processes_for
 from advisor.api.tool import Step, TransferOrder
 
@@ -42,7 +42,7 @@ def steps_for(order: TransferOrder, server: Server) -> list[Step]:
     processes = processes_for(order.setting, len(pieces))
     if processes == 1:
         return [_step([*rsync, "--files-from", order.list_file, source, place], text)]
-    script = _SEVERAL.format(processes=processes, rsync=shell_line(rsync))
+    script = _SEVERAL.format(processes=processes, rsync=quoted_line(rsync))
     return [_step(["sh", "-c", script, source, place, order.list_file], text)]
 
 

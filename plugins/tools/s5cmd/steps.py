@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from advisor.api.command_line import shell_line
+from advisor.api.command_line import quoted_line
 from advisor.api.tool import Step, TransferOrder
 
 from .known import Store, s5cmd
@@ -18,7 +18,7 @@ def steps_for(order: TransferOrder, store: Store) -> list[Step]:
     if not all(piece.is_whole for piece in order.pieces):
         raise ValueError("s5cmd moves whole files, no ranges of one")
     copy = ["cp", "--raw", *parts(order.setting)]
-    lines = (shell_line([*copy, one.source, store.address(one.target)]) for one in order.pieces)
+    lines = (quoted_line([*copy, one.source, store.address(one.target)]) for one in order.pieces)
     reported = [] if order.for_user else ["--json", "--retry-count", _RETRIES]
     return [
         Step(

@@ -78,6 +78,13 @@ def test_small_files_are_fetched_side_by_side_from_a_list() -> None:
     assert "The source needs a web server" in command.note
 
 
+def test_a_folder_that_cannot_be_shown_is_quoted_for_any_shell_there() -> None:
+    """ssh starts the login shell there, which need not know the quotes of bash."""
+    command = the_line(source_path="/d", destination_path="/s/a\tb", dataset=SMALL)
+    assert " '/s/a\tb' " in command.argv[5]
+    assert "\t" not in command.shell
+
+
 def test_an_ipv6_address() -> None:
     path = a_path(source_address="2001:db8::1")
     assert the_line(path=path).argv[-1] == "http://[2001:db8::1]:8080/SOURCE_PATH"

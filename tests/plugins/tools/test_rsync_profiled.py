@@ -328,6 +328,24 @@ def test_older_versions_write_nothing_beside_a_target_with_a_space(
 
 
 @needs_sshd
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_target_that_cannot_be_shown_is_quoted_for_any_shell_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: Setting
+) -> None:
+    """The login shell there need not be bash."""
+    require("rsync", "ssh")
+    as_sh = 'ForceCommand exec sh -c "$SSH_ORIGINAL_COMMAND"'
+    target = tmp_path / "a\tb\u200dc" / "deep"
+    with ssh_server(tmp_path / "ssh", "MaxStartups 100", as_sh) as one:
+        tool = known_tool(one, tmp_path, monkeypatch)
+        pieces = some_files(tmp_path / "d", target)
+        order = an_order(*pieces, list_file=str(tmp_path / "list"), setting=setting)
+        status, output, errors = ran(tool, order)
+    assert tool.trouble(status, output, errors) is None, errors
+    assert_they_arrived(tool, pieces, output)
+
+
+@needs_sshd
 def test_a_folder_that_is_gone_copies_nothing(
     server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -226,7 +226,8 @@ def known_tool(store: S3Server, bucket: str = "bucket") -> TransferTool:
 
 
 def some_files(folder: Path, target: Path) -> list[Piece]:
-    pieces = files_named(["a 'b' \"c\"", "*", "[x]?", "%41,e=f:g", "#h", "ümläut"], folder, target)
+    names = ["a 'b' \"c\"", "*", "[x]?", "%41,e=f:g", "#h", "ümläut", "a\tb", "a\u200db"]
+    pieces = files_named(names, folder, target)
     large = folder / "large"
     large.write_bytes(os.urandom(12_000_000))
     (folder / "it's below" / "empty").touch()

@@ -14,7 +14,7 @@ from advisor.domain import printable as p
 from advisor.domain.advice import Command
 from advisor.domain.endpoints import Pair
 from advisor.domain.problem import Problem, ProblemKind
-from advisor.domain.shell import shell_line, shell_word
+from advisor.domain.shell import quoted_line, shell_line, shell_word
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 DANGEROUS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -121,6 +121,14 @@ def test_a_shell_reads_back_the_arguments() -> None:
     ]
     line = f"printf '%s\\0' {shell_line(argv)}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=True)
+    assert [os.fsdecode(one) for one in done.stdout.split(b"\0")[:-1]] == argv
+
+
+def test_any_posix_shell_reads_back_a_line_for_programs() -> None:
+    argv = ["plain", "a b", "", "it's", "$(id)", "a\tb", "a\u200db", "a\xadb", "\ue000", "\udcff"]
+    argv.append(ESCAPES)
+    line = f"printf '%s\\0' {quoted_line(argv)}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
     assert [os.fsdecode(one) for one in done.stdout.split(b"\0")[:-1]] == argv
 
 
