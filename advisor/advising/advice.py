@@ -387,6 +387,7 @@ def command_request(
         labels=transport_labels(),
         path=inputs.path,
         destination_host=request.destination_host,
+        user=request.user,
         dataset=request.dataset,
         source_path=request.dataset.path if request.dataset else None,
         destination_path=request.destination_path,

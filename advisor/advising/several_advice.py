@@ -1,7 +1,7 @@
 """Makes the advice of a session that measured several connections."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -24,6 +24,9 @@ from advisor.domain.connection import Connection
 from advisor.domain.quantities import format_rate
 from advisor.domain.space import Setting
 from advisor.models.at_once import Together
+
+_ELSEWHERE: Final = frozenset({"s3", "http", "https"})
+"""Schemes of stores, which may be anywhere, and of web servers, as those of the source."""
 
 
 class Searched(NamedTuple):
@@ -160,10 +163,13 @@ def _request(inputs: AdviceInputs, one: Searched) -> CommandRequest:
 
 
 def _at(server_url: str, address: str) -> str:
-    """The server's URL on the network of this connection."""
+    """The server's URL on the network of this connection; as it is where it need not be there."""
     parts = urlsplit(server_url)
+    if not parts.hostname or parts.scheme in _ELSEWHERE:
+        return server_url
+    user, at, _ = parts.netloc.rpartition("@")
     port = f":{parts.port}" if parts.port else ""
-    return urlunsplit(parts._replace(netloc=f"{bracketed(address)}{port}"))
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{bracketed(address)}{port}"))
 
 
 def _lines(tool: Tool, requests: Sequence[CommandRequest], at_once: AtOnce) -> list[Command]:

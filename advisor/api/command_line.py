@@ -41,8 +41,9 @@ SSH_WINDOW_BYTES: Final = 2 * 2**20
 
 
 def bracketed(host: str) -> str:
-    """The host as written in URLs: IPv6 addresses in brackets."""
-    return f"[{host}]" if ":" in host else host
+    """HOST or USER@HOST as written in URLs: IPv6 addresses in brackets."""
+    user, at, name = host.rpartition("@")
+    return f"{user}{at}[{name}]" if ":" in name else host
 
 
 def command_of(tool: str, side: Side, argv: list[str], notes: Iterable[str]) -> Command:

@@ -56,6 +56,8 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     `settings`: the best known setting of each transport, by its name; where a tool itself was
     profiled, its own setting by its name, which it then uses. `subject`: the recommended transport,
     or that tool. `labels`: how each transport is written, by its name.
+    `destination_host`: the destination's name or address. `user`: the account that ssh logs in
+    to there, "" for that of its configuration.
     `source_path`, `destination_path`, `server_url`: None if not given; only then
     may the line hold a placeholder. `verify`: whether to compare checksums.
     `kept`: the part of the dataset that is already there.
@@ -66,12 +68,18 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str] = {}
     path: PathFacts
     destination_host: str
+    user: str = ""
     dataset: Dataset | None = None
     source_path: str | None = None
     destination_path: str | None = None
     server_url: str | None = None
     verify: bool = False
     kept: "Kept | None" = None
+
+    @property
+    def login(self) -> str:
+        """HOST or USER@HOST, as the user's ssh takes it."""
+        return f"{self.user}@{self.destination_host}" if self.user else self.destination_host
 
     @property
     def source(self) -> str:
@@ -182,6 +190,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 class TransferOrder(msgspec.Struct, frozen=True, kw_only=True):
     """One transfer of part of the dataset, to be measured.
 
+    `destination_host`: HOST, or USER@HOST where the user runs the line and has named one.
     `list_file`: a path of a file on the source that a `Step` may have written before it starts.
     `base_port`: the first of as many free ports at the destination as there are flows.
     `make_folders`: whether to create missing target folders; None: the usual behaviour, which

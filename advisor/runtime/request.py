@@ -45,6 +45,11 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
         return self.agent[0] if self.agent else self.destination.host
 
     @property
+    def user(self) -> str:
+        """The account that ssh logs in to there; "" for its configuration's, or without ssh."""
+        return "" if self.agent else self.destination.user or ""
+
+    @property
     def is_local(self) -> bool:
         """Whether the destination is this host, with an agent inside this process."""
         return self.agent is None and self.destination.host == LOCALHOST

@@ -84,7 +84,7 @@ class Bbcp:
         source = request.source
         if request.is_directory:
             source = source.rstrip("/")
-        target = f"{bracketed(request.destination_host)}:{request.target_under_own_name}"
+        target = f"{bracketed(request.login)}:{request.target_under_own_name}"
         argv = ["bbcp", *_options(request, setting), source, target]
         return [command_of(self.name, "source", argv, _notes(request, setting, argv))]
 

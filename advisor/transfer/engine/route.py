@@ -25,12 +25,16 @@ SUPPOSED_CAPACITY_BPS: Final = 10e9
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The tool, the path, and the source and target. `follows_links`: see `TransferOrder`."""
+    """The tool, the path, and the source and target.
+
+    `follows_links`: see `TransferOrder`. `login`: the destination in lines that the user runs.
+    """
 
     tool: TransferTool
     path: PathFacts
     places: Places
     follows_links: bool = False
+    login: str = ""
 
     @property
     def moves_whole_files(self) -> bool:
@@ -85,6 +89,7 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
         settings={},
         path=path,
         destination_host=request.destination_host,
+        user=request.user,
         dataset=request.dataset,
         source_path=source,
         destination_path=request.destination_path,
@@ -99,6 +104,7 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
             server_url=request.server_url,
         ),
         follows_links=request.rules.follow_links or await asyncio.to_thread(_is_link, source),
+        login=asked.login,
     )
 
 

@@ -41,7 +41,7 @@ def write_lines(
                 },
                 pieces=tuple(route.places.piece(Part(one, 0, one.size_bytes)) for one in files),
                 path=route.path,
-                destination_host=route.places.destination_host,
+                destination_host=route.login or route.places.destination_host,
                 list_file=str(list_file),
                 server_url=route.places.server_url,
                 make_folders=True,

@@ -207,6 +207,7 @@ class _Sharing(ShareSession):
                 settings={self.tool: setting},
                 path=path,
                 destination_host=destination,
+                user=request.user,
                 dataset=request.dataset,
                 destination_path=request.destination_path,
                 server_url=request.server_url,

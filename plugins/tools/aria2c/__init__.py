@@ -111,7 +111,7 @@ class Aria2c:
         server = server_at(
             request.server_url,
             request.source,
-            self._server.login if self._server else request.destination_host,
+            self._server.login if self._server else request.login,
             request.path.source_address,
         )
         if own := request.settings.get(self.name):

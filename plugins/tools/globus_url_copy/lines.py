@@ -64,7 +64,7 @@ def _line(request: CommandRequest, options: list[str], scheme: str, notes: list[
 
 def _urls(request: CommandRequest, scheme: str) -> list[str]:
     """Source and destination. For globus-url-copy a directory must end with a slash."""
-    server = server_at(request.server_url, request.destination_host, scheme)
+    server = server_at(request.server_url, request.login, scheme)
     source = url_path(request.source)
     destination = url_path(request.destination_path or DESTINATION_PATH)
     if request.is_directory:

@@ -23,13 +23,15 @@ def scheme_of(server_url: str | None) -> str:
 def server_at(server_url: str | None, host: str, scheme: str) -> str:
     """The server's URL without a path: the given one with this scheme, or GridFTP's own port.
 
-    With sshftp:// the host is the name that ssh takes, with its port from the user's configuration.
+    `host`: HOST or USER@HOST, as ssh takes it, of which the user is for ssh alone. With
+    sshftp:// the port is that of the user's configuration.
     """
     if server_url:
         return f"{scheme}://{urlsplit(server_url).netloc}"
+    user, at, name = host.rpartition("@")
     if scheme == SSH:
-        return f"{scheme}://{bracketed(host)}"
-    return f"{scheme}://{bracketed(host)}:{GRIDFTP_PORT}"
+        return f"{scheme}://{quote(user, safe='')}{at}{bracketed(name)}"
+    return f"{scheme}://{bracketed(name)}:{GRIDFTP_PORT}"
 
 
 def measured_server(server_url: str | None, host: str) -> str:

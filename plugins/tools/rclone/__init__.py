@@ -148,7 +148,7 @@ class Rclone:
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line: of its own setting where it was profiled, else for the best TCP setting."""
         if own := request.settings.get(self.name):
-            url, host = request.server_url, request.destination_host
+            url, host = request.server_url, request.login
             server = self._server_for(host, url, request.target)
             return [joint_line(request, own, server, self._version_flags)]
         tcp = request.settings.get("tcp")

@@ -161,9 +161,10 @@ def store_at(server_url: str, path: str) -> Store:
 
 
 def login_at(host: str, server_url: str | None) -> Login:
-    """The way to the server where nothing was looked up: that of the URL, else the host's name."""
+    """The way to the server where nothing was looked up: of the URL, else of HOST or USER@HOST."""
     if not server_url or not server_url.startswith("sftp://"):
-        return Login(host=host)
+        user, _, name = host.rpartition("@")
+        return Login(host=name, user=user)
     parts = urlsplit(server_url)
     user = unquote(parts.username or "")
     return Login(host=parts.hostname or host, user=user, port=parts.port or 0)

@@ -54,7 +54,7 @@ def tcp_line(
         *buffer_note(request, setting, NAME),
         *congestion_note(request, setting, NAME),
     ]
-    login = login or login_at(request.destination_host, request.server_url)
+    login = login or login_at(request.login, request.server_url)
     return _line(request, options, remote_of(login, flags) + request.target, notes)
 
 

@@ -111,7 +111,7 @@ class Rsync:
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line: of its own setting where it was profiled, else for the best TCP setting."""
-        server = self._server_for(request.destination_host, request.server_url)
+        server = self._server_for(request.login, request.server_url)
         if own := request.settings.get(self.name):
             return [joint_line(request, own, server)]
         tcp = request.settings.get("tcp")

@@ -46,8 +46,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 def server_at(host: str, server_url: str | None) -> Server:
     """The server where nothing was looked up: that of the URL, else the host."""
     if not server_url or not server_url.startswith("ssh://"):
-        user, at, name = host.rpartition("@")
-        return Server(address=f"{user}{at}{bracketed(name)}")
+        return Server(address=bracketed(host))
     parts = urlsplit(server_url)
     user = f"{parts.username}@" if parts.username else ""
     return Server(address=f"{user}{bracketed(parts.hostname or host)}", port=parts.port or 0)

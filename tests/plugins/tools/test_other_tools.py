@@ -4,6 +4,7 @@ import re
 import shlex
 from urllib.parse import unquote
 
+import msgspec
 import pytest
 
 from advisor import registry
@@ -102,6 +103,43 @@ def test_placeholders_only_for_what_was_not_said(name: str) -> None:
         assert "_PATH" not in command.shell
     assert "Replace" not in notes(name, **said)
     assert "absolute" in notes(name, source_path="d/f", destination_path="/s/f")
+
+
+# What follows the name of the tool is a word of its line.
+LOGINS = {
+    "aria2c": "me@dtn.example.org",
+    "bbcp": "me@dtn.example.org:/data/run",
+    "globus-url-copy": "sshftp://me@dtn.example.org/data/run/",
+    "rclone": (":sftp,host=dtn.example.org,user=me,known_hosts_file=~/.ssh/known_hosts:/data/run"),
+    "rsync": "me@dtn.example.org:/data/run/",
+}
+
+
+@pytest.mark.parametrize("name", LOGINS)
+def test_ssh_logs_in_as_the_user_who_was_named(name: str) -> None:
+    request = a_command_request(
+        user="me", source_path="/d/old", destination_path="/data/run", dataset=MANY
+    )
+    [command] = registry.tool(name).commands(request)
+    assert LOGINS[name] in command.argv
+    [nobody] = registry.tool(name).commands(msgspec.structs.replace(request, user=""))
+    assert LOGINS[name].replace("me@", "").replace("user=me,", "") in nobody.argv
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("bbcp", r"CERN\me@[2001:db8::1]:/f"),
+        ("globus-url-copy", "sshftp://CERN%5Cme@[2001:db8::1]/f"),
+        ("rsync", r"CERN\me@[2001:db8::1]:/f"),
+    ],
+)
+def test_an_ipv6_address_is_in_brackets_behind_the_user(name: str, word: str) -> None:
+    request = a_command_request(
+        user=r"CERN\me", destination_host="2001:db8::1", destination_path="/f"
+    )
+    [command] = registry.tool(name).commands(request)
+    assert command.argv[-1] == word
 
 
 @each

@@ -1,5 +1,7 @@
 """What the advice says."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -56,6 +58,24 @@ def advise(probes: list[ProbeRecord], incomplete: bool = False) -> Advice:
     ranking = rank_contenders(contenders(probes, [], {}), {})
     assert ranking is not None
     return advice_from_ranking(inputs(probes), ranking, incomplete)
+
+
+@pytest.mark.parametrize(
+    ("changes", "user"),
+    [
+        ({"destination": Endpoint("there", "me")}, "me@"),
+        ({"destination": Endpoint("there")}, ""),
+        # Over TLS nobody logs in by ssh: the host is another name.
+        ({"destination": Endpoint("there", "me"), "agent": ("there", 5000)}, ""),
+    ],
+)
+def test_lines_log_in_as_the_user_who_was_named(changes: dict[str, Any], user: str) -> None:
+    request = AdviceRequest(tools=["rsync"], destination_path="/f", **changes)
+    probes = confirmed("default", "tcp", DEFAULT, 1.0, 1.02, 0.98)
+    ranking = rank_contenders(contenders(probes, [], {}), {})
+    assert ranking is not None
+    [command] = advice_from_ranking(inputs(probes, request=request), ranking, False).commands
+    assert command.argv[-1] == f"{user}there:/f"
 
 
 def test_a_gain_with_its_interval_and_lines_to_run() -> None:

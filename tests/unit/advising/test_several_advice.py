@@ -137,3 +137,39 @@ def test_without_all_at_once_the_best_is_advised_and_that_is_said() -> None:
     assert found.incomplete
     assert "all at once was not measured" in found.reasons[0]
     assert found.setting["streams"] == FAST
+
+
+def words_of(tool: str, **changes: Any) -> list[list[str]]:
+    """The lines of a tool where all connections are used."""
+    found = advice([(9.0, 5.0)] * 3, tools=[tool], **changes)
+    return [command.argv for command in found.commands]
+
+
+@pytest.mark.parametrize(
+    ("tool", "changes", "ends"),
+    [
+        ("rsync", {"server_url": "ssh://me@there:2222"}, "me@{}:/store/f"),
+        ("rsync", {"destination": Endpoint("there", "me")}, "me@{}:/store/f"),
+        ("bbcp", {"destination": Endpoint("there", "me")}, "me@{}:/store/f"),
+        ("globus-url-copy", {"server_url": "ftp://me@there:2811"}, "ftp://me@{}:2811/store/f"),
+    ],
+)
+def test_each_connection_has_a_line_for_the_same_user(
+    tool: str, changes: dict[str, Any], ends: str
+) -> None:
+    lasts = [argv[-1] for argv in words_of(tool, **changes)]
+    assert lasts == [ends.format("10.0.1.2"), ends.format("10.0.2.2")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "url", "word"),
+    [
+        ("s5cmd", "s3://bucket/x", "s3://bucket/x"),
+        ("s5cmd", "https://store.example.org:9000/bucket/x", "https://store.example.org:9000"),
+        # The server of the source.
+        ("aria2c", "http://here:8080/f", "http://here:8080/f"),
+    ],
+)
+def test_what_is_no_host_of_the_destination_keeps_its_name(tool: str, url: str, word: str) -> None:
+    for argv in words_of(tool, server_url=url):
+        assert word in argv
