@@ -24,6 +24,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
+import msgspec
+
 from advisor.api.tool import (
     CommandRequest,
     OutputReader,
@@ -52,7 +54,7 @@ from .reader import VerboseReader
 from .searching import baselines_for, space_for
 from .steps import steps_for
 from .trouble import trouble_of
-from .urls import measured_server, place_of, scheme_of
+from .urls import measured_server, own_server, place_of, scheme_of
 
 _FLAGS: Final[Mapping[str, str]] = {
     "globus-url-copy": "The GridFTP client of the Grid Community Toolkit.",
@@ -127,6 +129,8 @@ class GlobusUrlCopy:
         If this tool itself was profiled, its own setting is used. Without a setting for UDT or TCP
         there is no line.
         """
+        server = own_server(request.server_url)
+        request = msgspec.structs.replace(request, server_url=server)
         if own := request.settings.get(self.name):
             return [joint_line(request, own)]
         tcp, udt = request.settings.get("tcp"), request.settings.get("udt")

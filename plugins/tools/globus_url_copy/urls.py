@@ -8,11 +8,17 @@ from advisor.api.command_line import bracketed
 GRIDFTP_PORT: Final = 2811
 SSH: Final = "sshftp"
 _FTP_PORT: Final = 21
+_SCHEMES: Final = ("gsiftp", "ftp", SSH)
 
 
 def url_path(path: str) -> str:
     """An absolute path for a URL, with all bytes outside the unreserved set encoded."""
     return quote("/" + path.lstrip("/"), safe="/", errors="surrogateescape")
+
+
+def own_server(server_url: str | None) -> str | None:
+    """The server that was named where it is one of GridFTP; None for none, or another tool's."""
+    return server_url if server_url and urlsplit(server_url).scheme in _SCHEMES else None
 
 
 def scheme_of(server_url: str | None) -> str:
@@ -36,7 +42,8 @@ def server_at(server_url: str | None, host: str, scheme: str) -> str:
 
 def measured_server(server_url: str | None, host: str) -> str:
     """The URL of the server that files are measured with: the given one, or GridFTP's own port."""
-    return server_at(server_url, host, scheme_of(server_url) or "ftp")
+    own = own_server(server_url)
+    return server_at(own, host, scheme_of(own) or "ftp")
 
 
 def place_of(server: str) -> tuple[str, int]:

@@ -80,6 +80,21 @@ def test_one_file_over_tcp() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "url", ["ssh://me@x:2222", "sftp://x", "root://x:1094", "https://x:9000/bucket", "mine:bucket"]
+)
+def test_another_tools_server_is_none_of_its_own(url: str) -> None:
+    for subject in ("tcp", "udt", "globus-url-copy"):
+        settings: dict[str, Setting] = {"tcp": TCP, "udt": UDT}
+        if subject == "globus-url-copy":
+            settings = {subject: {"concurrency": 2, "parallelism": 2}}
+        bare = a_request(subject=subject, settings=settings)
+        named = msgspec.structs.replace(bare, server_url=url)
+        assert PLUGIN.commands(named) == PLUGIN.commands(bare)
+    assert isinstance(PLUGIN, ServedTool)
+    assert PLUGIN.served_at(Place(host="dtn2", server_url=url)) == ("dtn2", 2811)
+
+
 def test_one_file_over_udt() -> None:
     command = the_line(a_request(subject="udt", server_url="gsiftp://dtn2:2812"))
     assert command.shell == (
