@@ -7,6 +7,7 @@ For a store, the parts of a file are those of S3's multi-part upload. rclone's o
 from collections.abc import Collection
 from typing import Final
 
+from advisor.api.command_line import bracketed
 from advisor.api.flow_space import is_as_typed
 from advisor.api.values import Setting
 
@@ -62,7 +63,8 @@ def address_of(server: Login | Store, path: str, flags: Collection[str]) -> str:
 def remote_of(login: Login, flags: Collection[str] = ()) -> str:
     """A remote given inline, which needs no configuration."""
     given = {
-        "host": login.host,
+        # rclone appends the port to it as it is.
+        "host": bracketed(login.host),
         "user": login.user,
         "port": str(login.port) if login.port else "",
         "key_file": login.key_file,

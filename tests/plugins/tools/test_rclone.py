@@ -74,8 +74,9 @@ def test_the_files_of_a_directory_go_side_by_side(files: int, expected: tuple[in
     assert command.argv[-2:] == ["/d/", f"{REMOTE}/s/d"]
 
 
-def test_an_ipv6_address_is_quoted_for_rclone() -> None:
-    assert ':sftp,host="2001:db8::1",' in the_line(destination_host="2001:db8::1").argv[-1]
+def test_an_ipv6_address_is_in_brackets_and_quoted_for_rclone() -> None:
+    """It appends the port as it is."""
+    assert ':sftp,host="[2001:db8::1]",' in the_line(destination_host="2001:db8::1").argv[-1]
 
 
 def test_what_sshs_window_allows_is_reported() -> None:

@@ -335,6 +335,22 @@ def test_nothing_that_has_become_a_link_is_moved_where_they_are_kept(
 
 
 @needs_sshd
+@pytest.mark.usefixtures("version")
+def test_a_server_at_an_ipv6_address_is_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("rclone", "ssh")
+    if not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+    with ssh_server(tmp_path / "ssh", address="::1") as server:
+        tool = known_tool(server, tmp_path, monkeypatch)
+        pieces = some_files(tmp_path / "d", tmp_path / "t")
+        status, output, errors = ran(tool, an_order(*pieces, list_file=str(tmp_path / "list")))
+    assert tool.trouble(status, output, errors) is None, output
+    assert_they_arrived(tool, pieces, output)
+
+
+@needs_sshd
 def test_one_file_may_change_its_name(
     server: SshServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from advisor.api.command_line import bracketed
 from advisor.api.server_files import ServerFilesTool
 from advisor.api.tool import Piece, TransferOrder, TransferTool
 from advisor.domain.endpoints import Endpoint
@@ -51,7 +52,7 @@ def logged_in(
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     request = ConnectionOptions(
         destination=Endpoint("localhost"),
-        server_url=f"{scheme}://{server.address}:{port or server.port}",
+        server_url=f"{scheme}://{bracketed(server.address)}:{port or server.port}",
     )
     return asyncio.run(informed(tool, request, str(folder / "t")))
 
