@@ -45,7 +45,7 @@ def tcp_line(
     files, per_file = streams_per_file(request, setting)
     bound = request.path.bound_address
     options = ["--progress", "--transfers", str(files), *part_options(per_file)]
-    options += ["--bind", bound] if bound else []
+    bind = ["--bind", bound] if bound else []
     notes = [
         *([_LOGIN] if login is None else []),
         "SFTP encrypts, which may fill a core.",
@@ -55,7 +55,7 @@ def tcp_line(
         *congestion_note(request, setting, NAME),
     ]
     login = login or login_at(request.login, request.server_url)
-    return _line(request, options, remote_of(login, flags) + request.target, notes)
+    return _line(request, [*options, *bind], remote_of(login, flags) + request.target, notes)
 
 
 _LOGIN: Final = "Uses the key of your ssh-agent and the host keys of ~/.ssh/known_hosts."
@@ -70,7 +70,10 @@ def _line(request: CommandRequest, options: list[str], target: str, notes: list[
 
 
 def _fetching_note(request: CommandRequest, options: list[str], per_file: int) -> list[str]:
-    """A note for versions that send a file over one connection."""
+    """A note for versions that send a file over one connection.
+
+    `options`: those of either host, so without an address of one.
+    """
     if per_file == 1:
         return []
     remote = remote_of(Login(host=request.path.source_address)) + request.source

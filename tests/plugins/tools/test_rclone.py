@@ -58,6 +58,13 @@ def test_one_file_goes_in_parts() -> None:
     ) in command.note
 
 
+def test_the_line_for_the_destination_is_bound_to_no_address_of_the_source() -> None:
+    command = the_line(path=a_path(chose_source=True))
+    assert command.argv[command.argv.index("--bind") + 1] == "192.0.2.1"
+    assert "run this on the destination: `rclone copyto " in command.note
+    assert "--bind" not in command.note
+
+
 def test_one_stream_is_one_connection() -> None:
     command = the_line(settings={"tcp": {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}})
     assert shares(command) == (1, 0)
