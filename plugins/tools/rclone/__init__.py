@@ -52,7 +52,7 @@ from .known import (
     store_at,
     store_of,
 )
-from .lines import NAME, joint_line, tcp_line
+from .lines import NAME, joint_line, store_line, tcp_line
 from .reader import StatsReader
 from .searching import baselines_for, space_for
 from .server_files import commands_for, sizes_in
@@ -147,13 +147,17 @@ class Rclone:
 
     def commands(self, request: CommandRequest) -> list[Command]:
         """One line: of its own setting where it was profiled, else for the best TCP setting."""
+        # Without --to, the line has its placeholder below what was named of a store.
+        path = request.target if request.destination_path else "/"
+        server = self._server_for(request.login, request.server_url, path)
         if own := request.settings.get(self.name):
-            url, host = request.server_url, request.login
-            server = self._server_for(host, url, request.target)
             return [joint_line(request, own, server, self._version_flags)]
-        tcp = request.settings.get("tcp")
-        login = self._server if isinstance(self._server, Login) else None
-        return [tcp_line(request, tcp, login, self._version_flags)] if tcp else []
+        if (tcp := request.settings.get("tcp")) is None:
+            return []
+        if isinstance(server, Store):
+            return [store_line(request, tcp, server)]
+        is_known = self._server is not None
+        return [tcp_line(request, tcp, server, self._version_flags, is_known=is_known)]
 
     def space(self, path: PathFacts, dataset: Dataset, limits: ToolLimits) -> Space:
         """Files at a time × parts of each × requests under way, or the size of parts."""

@@ -16,8 +16,14 @@ from advisor.api.command_line import (
 from advisor.api.tool import CommandRequest
 from advisor.api.values import Command, Setting
 
-from .known import Login, Store, login_at
-from .options import address_of, part_options, remote_of, setting_options
+from .known import Login, Store
+from .options import (
+    DEFAULT_CHUNK_BYTES,
+    address_of,
+    part_options,
+    remote_of,
+    setting_options,
+)
 
 NAME: Final = "rclone"
 _CHECKED: Final = (
@@ -38,23 +44,47 @@ def joint_line(
     return _line(request, options, address_of(server, request.target, flags), notes)
 
 
+def store_line(request: CommandRequest, setting: Setting, store: Store) -> Command:
+    """For streams that were measured from memory to memory, and a store that was named."""
+    files, per_file = streams_per_file(request, setting)
+    own: Setting = {
+        "concurrency": files,
+        "parallelism": per_file,
+        "chunk_bytes": DEFAULT_CHUNK_BYTES,
+    }
+    options = ["--progress", *setting_options(own, request.path.bound_address)]
+    notes = [
+        _STORED,
+        *buffer_note(request, setting, NAME),
+        *congestion_note(request, setting, NAME),
+    ]
+    return _line(request, options, store.address(request.target), notes)
+
+
 def tcp_line(
-    request: CommandRequest, setting: Setting, login: Login | None, flags: Collection[str]
+    request: CommandRequest,
+    setting: Setting,
+    login: Login,
+    flags: Collection[str],
+    *,
+    is_known: bool,
 ) -> Command:
-    """For streams that were measured from memory to memory."""
+    """For streams that were measured from memory to memory.
+
+    `is_known`: whether the login was looked up.
+    """
     files, per_file = streams_per_file(request, setting)
     bound = request.path.bound_address
     options = ["--progress", "--transfers", str(files), *part_options(per_file)]
     bind = ["--bind", bound] if bound else []
     notes = [
-        *([_LOGIN] if login is None else []),
+        *([] if is_known else [_LOGIN]),
         "SFTP encrypts, which may fill a core.",
         *_fetching_note(request, options, per_file),
         *ssh_window_note(request, int(setting["streams"])),
         *buffer_note(request, setting, NAME),
         *congestion_note(request, setting, NAME),
     ]
-    login = login or login_at(request.login, request.server_url)
     return _line(request, [*options, *bind], remote_of(login, flags) + request.target, notes)
 
 

@@ -65,6 +65,33 @@ def test_the_line_for_the_destination_is_bound_to_no_address_of_the_source() -> 
     assert "--bind" not in command.note
 
 
+def test_a_store_that_was_named_is_where_the_line_goes() -> None:
+    command = the_line(
+        source_path="/d",
+        destination_path="/s",
+        dataset=a_directory(3),
+        server_url="mine:bucket/run",
+    )
+    assert command.argv == [
+        *["rclone", "copyto", "--progress", "--transfers", "3", "--s3-upload-concurrency", "2"],
+        *["--s3-chunk-size", "5M", "--s3-upload-cutoff", "5M", "--multi-thread-streams", "0"],
+        *["/d/", "mine:bucket/run"],
+    ]
+    assert "SFTP" not in command.note
+    assert "ssh" not in command.note
+
+
+def test_a_place_in_a_store_that_was_not_said_is_a_placeholder() -> None:
+    command = the_line(source_path="/d/f", server_url="mine:bucket")
+    assert command.argv[-1] == "mine:bucket/DESTINATION_PATH"
+    assert "Replace DESTINATION_PATH with the real path." in command.note
+
+
+@pytest.mark.parametrize("url", ["ssh://me@x:2222", "gsiftp://x", "s3://bucket", "http://x/f"])
+def test_another_tools_server_is_none_of_its_own(url: str) -> None:
+    assert the_line(server_url=url) == the_line()
+
+
 def test_one_stream_is_one_connection() -> None:
     command = the_line(settings={"tcp": {"streams": 1, "buffer_bytes": 0, "congestion": "cubic"}})
     assert shares(command) == (1, 0)
