@@ -23,6 +23,10 @@ from advisor.models.shares.measured import beyond_words
 
 _BEYOND: Final = 2
 
+_HELD_FROM: Final = 0.9
+"""Of a rate limit: from here on it counts as what holds a destination back. The mean keeps to the
+limit, an epoch may see a piece less."""
+
 _TOO_FAR_OFF: Final = 0.3
 """Of the mean prediction error; the worst validation error in the paper's table II is 15 %."""
 
@@ -95,6 +99,15 @@ def _capped(model: Predicts, ceiling_bps: float | None) -> Predicts:
     if ceiling_bps is None:
         return model
     return lambda concurrency, total: min(ceiling_bps, model(concurrency, total))
+
+
+def held_back(asked: Mapping[str, Asked], rates_bps: Mapping[str, float]) -> set[str]:
+    """The destinations whose rate limit, not their concurrency, decides these rates."""
+    return {
+        name
+        for name, one in asked.items()
+        if one.ceiling_bps and rates_bps.get(name, 0.0) >= _HELD_FROM * one.ceiling_bps
+    }
 
 
 def targets_of(

@@ -17,9 +17,10 @@ The paper has the first half (algorithm 1 with the load of the last half hour), 
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from advisor.domain.shares import Asked, Concurrencies
 from advisor.models.shares.allocation import (
@@ -33,7 +34,7 @@ from advisor.models.shares.allocation import (
 )
 from advisor.models.shares.deviation import Deviation
 from advisor.models.shares.forecast import Forecast
-from advisor.models.shares.planning import capped, targets_of
+from advisor.models.shares.planning import capped, held_back, targets_of
 
 SURE: Final = 0.95
 """The probability at which an improvement counts as one."""
@@ -49,6 +50,8 @@ _SLOPE: Final = 0.1
 
 _DRAWS: Final = 400
 _SEED: Final = 2014
+
+_Floats: TypeAlias = NDArray[np.float64]
 
 
 class Steering:
@@ -80,13 +83,17 @@ class Steering:
         """Process the measured rates of an epoch served at these concurrencies.
 
         `errors`: their relative standard errors; where one is missing or infinite, the scatter of
-        the model's predictions takes its place.
+        the model's predictions takes its place. A rate at its limit says only what the destination
+        gets at the least: it is learned from where that is more than expected.
         """
         total = sum(levels.values())
+        limited = held_back(self.asked, measured_bps)
         for name, rate_bps in measured_bps.items():
             if rate_bps > 0 and name in levels:
                 model = self._models[name]
                 off = math.log(rate_bps / model(levels[name], total))
+                if name in limited and off <= self._deviations[name].at((levels[name], total)):
+                    continue
                 error = (errors or {}).get(name, math.inf)
                 self._deviations[name].observe(
                     off,
@@ -128,15 +135,19 @@ class Steering:
             factor = rng.normal(0.0, math.sqrt(self._deviations[name].variance), _DRAWS)
             slope = rng.normal(0.0, self._slope(name), _DRAWS)
             apart = math.log(new[name] / old[name])
-            before.append(self._capped_bps(name, old) * np.exp(factor))
-            after.append(self._capped_bps(name, new) * np.exp(factor + slope * apart))
+            before.append(self._drawn_bps(name, old, factor))
+            after.append(self._drawn_bps(name, new, factor + slope * apart))
         some = list(targets.values())
         gains = scores(some, np.array(before)) - scores(some, np.array(after))
         return float(np.mean(gains > 0))
 
-    def _capped_bps(self, name: str, levels: Concurrencies) -> float:
-        ceiling_bps = self.asked[name].ceiling_bps or math.inf
-        return min(ceiling_bps, self.expected_bps(name, levels[name], sum(levels.values())))
+    def _drawn_bps(self, name: str, levels: Concurrencies, off: _Floats) -> _Floats:
+        """The possible rates of a destination, which are off by these logarithms: up to its limit.
+
+        So one that is expected far above its limit is known to get that.
+        """
+        expected_bps = self.expected_bps(name, levels[name], sum(levels.values()))
+        return np.minimum(self.asked[name].ceiling_bps or math.inf, expected_bps * np.exp(off))
 
     def asked_bps(self, rates_bps: Mapping[str, float]) -> dict[str, float]:
         """The rates requested for these destinations, given what they got."""

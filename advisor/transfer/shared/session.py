@@ -119,11 +119,17 @@ class ShareSession(Session):
         return epoch
 
     def report(
-        self, epoch: SharedEpoch, expected: Mapping[str, tuple[float, float]] | None = None
+        self,
+        epoch: SharedEpoch,
+        expected: Mapping[str, tuple[float, float]] | None = None,
+        *,
+        is_limited: bool = False,
     ) -> int:
         """Emit and store an epoch; returns its number, which counts from 1.
 
         `expected`: for each destination the expected and the requested rate, in bit/s.
+        `is_limited`: a rate limit held a destination back. Then nothing is stored: what it got is
+        not what its concurrency gives, and the total of the others includes files that waited.
         """
         self._epochs += 1
         expected = expected or {}
@@ -145,7 +151,7 @@ class ShareSession(Session):
             )
             self._count(name, epoch, asked_bps)
         self.events.emit(ev.SharesSeen, epoch=self._epochs, rows=rows)
-        if epoch.is_whole:
+        if epoch.is_whole and not is_limited:
             self._keep(epoch)
         return self._epochs
 

@@ -1,6 +1,7 @@
 """Plans the shares of several destinations, and keeps them while files move to all of them."""
 
 import asyncio
+import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -13,7 +14,14 @@ from advisor.domain.advice import Command
 from advisor.domain.shares import BASE, Asked, Concurrencies, SharePlan, SharePurpose
 from advisor.domain.space import Setting
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
-from advisor.models.shares.planning import bounded, check, measured_base_bps, needs_base, plan
+from advisor.models.shares.planning import (
+    bounded,
+    check,
+    held_back,
+    measured_base_bps,
+    needs_base,
+    plan,
+)
 from advisor.models.shares.steering import Steering
 from advisor.registry import PluginMissing
 from advisor.runtime.control import Control
@@ -257,7 +265,8 @@ class _Sharing(ShareSession):
                 return
             if measures_base and epoch.is_whole:
                 self._steering.base_bps = epoch.rates_bps
-            number = self.report(epoch, self._expected(epoch))
+            is_limited = bool(held_back(self._steering.asked, epoch.rates_bps))
+            number = self.report(epoch, self._expected(epoch), is_limited=is_limited)
             levels = await self._next(number, epoch, is_base=measures_base and epoch.is_whole)
             measures_base = measures_base and not epoch.is_whole
 
@@ -286,15 +295,22 @@ class _Sharing(ShareSession):
     def _expected(self, epoch: SharedEpoch) -> dict[str, tuple[float, float]]:
         """The expected and the requested rate of each destination in an epoch."""
         total = sum(epoch.concurrencies.values())
-        asked_bps = self._steering.asked_bps(epoch.rates_bps)
+        asked, asked_bps = self._steering.asked, self._steering.asked_bps(epoch.rates_bps)
         return {
-            name: (self._steering.expected_bps(name, level, total), asked_bps[name])
+            name: (
+                min(
+                    asked[name].ceiling_bps or math.inf,
+                    self._steering.expected_bps(name, level, total),
+                ),
+                asked_bps[name],
+            )
             for name, level in epoch.concurrencies.items()
         }
 
     async def _next(self, number: int, epoch: SharedEpoch, *, is_base: bool) -> Concurrencies:
         """After an epoch: learn from it, take the user's orders, and set new concurrencies."""
         if epoch.is_whole:
+            # From those beside one at its rate limit too: in this run they stay beside it.
             self._steering.learn(epoch.concurrencies, epoch.rates_bps, epoch.errors)
         reasons = self._hear_orders()
         if is_base:
