@@ -32,6 +32,7 @@ from advisor.store.history import Store
 from advisor.traits import check_mover, checked_server, takes_server, tool_traits
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.engine.retry import RETRY_S
+from advisor.transfer.shared.base_case import BaseCase
 from advisor.transfer.shared.destination import DestinationSession
 from advisor.transfer.shared.destination_transfer import (
     DestinationCheck,
@@ -255,20 +256,27 @@ class _Sharing(ShareSession):
     async def _steer(self, levels: Concurrencies, *, measures_base: bool) -> None:
         """Epoch after epoch: set the concurrencies, measure, learn, and choose the next ones.
 
-        Factors refer to a measured base: the first epoch has it, as the paper's experiment does.
+        Factors refer to a measured base: the first epoch has it, as the paper's experiment does, or
+        the next one that has all destinations and their rates.
         """
         epochs = SharedEpochs(self.sessions, self._options.epoch_s, self.longest_rtt_s)
+        base = BaseCase(is_due=measures_base)
         while True:
             epochs.set(levels)
             epoch = await self.next_epoch(epochs)
             if epoch is None:
                 return
-            if measures_base and epoch.is_whole:
+            if is_base := base.is_seen(epoch, self._unfinished):
                 self._steering.base_bps = epoch.rates_bps
             is_limited = bool(held_back(self._steering.asked, epoch.rates_bps))
             number = self.report(epoch, self._expected(epoch), is_limited=is_limited)
-            levels = await self._next(number, epoch, is_base=measures_base and epoch.is_whole)
-            measures_base = measures_base and not epoch.is_whole
+            levels = await self._next(number, epoch, base, is_base=is_base)
+
+    @property
+    def _unfinished(self) -> dict[str, Asked]:
+        """What is requested for the destinations that do not have all their files."""
+        asked = self._steering.asked
+        return {name: one for name, one in asked.items() if not self.sessions[name].is_over}
 
     def _expect(self, levels: Concurrencies) -> None:
         """Let each destination's batches be sized by the rate that is expected at these levels."""
@@ -307,16 +315,20 @@ class _Sharing(ShareSession):
             for name, level in epoch.concurrencies.items()
         }
 
-    async def _next(self, number: int, epoch: SharedEpoch, *, is_base: bool) -> Concurrencies:
+    async def _next(
+        self, number: int, epoch: SharedEpoch, base: BaseCase, *, is_base: bool
+    ) -> Concurrencies:
         """After an epoch: learn from it, take the user's orders, and set new concurrencies."""
         if epoch.is_whole:
             # From those beside one at its rate limit too: in this run they stay beside it.
             self._steering.learn(epoch.concurrencies, epoch.rates_bps, epoch.errors)
         reasons = self._hear_orders()
-        if is_base:
-            self._steering.replan()
-            reasons.insert(0, f"what each gets with {BASE} files is measured")
         levels = {name: one.concurrency for name, one in self.sessions.items() if one.is_served}
+        if reason := base.reason_to_end(self._unfinished, is_seen=is_base):
+            self._steering.replan()
+            reasons.insert(0, reason)
+        if base.is_due:
+            return levels
         if levels.keys() != epoch.concurrencies.keys():
             reasons.append("other destinations are served now")
         # In a thread: with many destinations it takes long, and clients must start meanwhile.

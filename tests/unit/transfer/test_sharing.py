@@ -9,8 +9,9 @@ import pytest
 
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
+from advisor.domain.orders import Ask
 from advisor.domain.records import ShareRecord
-from advisor.domain.shares import Asked
+from advisor.domain.shares import BASE, Asked
 from advisor.runtime.control import Control
 from advisor.store.history import Store
 from advisor.transfer.engine.options import DeliveryOptions
@@ -161,3 +162,73 @@ async def test_more_than_was_expected_is_learned_at_a_rate_limit_too(tmp_path: P
     run = Run(tmp_path, asked, [limited(500e6)] * 3)
     await run.move()
     assert run._steering.expected_bps("kraken", 3, 6) > 1.3 * FORECASTS["kraken"](3, 6)
+
+
+FACTOR = {"kraken": Asked(factor=1.5), "gordon": Asked(held=2), "mason": Asked(held=2)}
+BASES = dict.fromkeys(FACTOR, BASE)
+
+
+@pytest.mark.asyncio
+async def test_a_factor_refers_to_the_first_whole_epoch_at_the_base(tmp_path: Path) -> None:
+    run = Run(tmp_path, FACTOR, [cut, cut, whole, whole])
+    await run.move()
+    assert run.seen[:3] == [BASES] * 3
+    assert run.seen[3] != BASES
+    assert run.factor_bps == pytest.approx(truth_bps("kraken", BASE, 6), rel=1e-6)
+    assert run.reasons[0] == "what each gets with 2 files is measured"
+
+
+@pytest.mark.asyncio
+async def test_a_base_without_a_path_that_is_lost_for_a_while_is_none(tmp_path: Path) -> None:
+    def is_lost(run: Run) -> SharedEpoch:
+        epoch = cut(run)
+        run.moving["kraken"].is_served = False
+        return epoch
+
+    def is_back(run: Run) -> SharedEpoch:
+        epoch = whole(run)
+        run.moving["kraken"].is_served = True
+        return epoch
+
+    run = Run(tmp_path, FACTOR, [is_lost, is_back, whole, whole])
+    await run.move()
+    assert run.seen[1] == {"gordon": 2, "mason": 2}
+    assert run.seen[2] == BASES
+    assert run.factor_bps == pytest.approx(truth_bps("kraken", BASE, 6), rel=1e-6)
+
+
+@pytest.mark.asyncio
+async def test_a_destination_that_has_all_its_files_is_not_waited_for(tmp_path: Path) -> None:
+    def mason_ends(run: Run) -> SharedEpoch:
+        epoch = cut(run)
+        run.moving["mason"].end()
+        return epoch
+
+    run = Run(tmp_path, FACTOR, [mason_ends, whole, whole])
+    await run.move()
+    assert run.seen[1] == {"kraken": BASE, "gordon": BASE}
+    assert run.seen[2] != run.seen[1]
+    assert run.factor_bps == pytest.approx(truth_bps("kraken", BASE, 4), rel=1e-6)
+
+
+@pytest.mark.asyncio
+async def test_where_no_epoch_is_whole_it_goes_on_without_a_base(tmp_path: Path) -> None:
+    """As where one large file of a tool that moves whole files is under way for hours."""
+    run = Run(tmp_path, FACTOR, [cut] * 4 + [whole] * 2)
+    await run.move()
+    assert run.seen[:3] == [BASES] * 3
+    assert BASES not in run.seen[3:]
+    assert run.factor_bps == 0.0, "Whole epochs at other concurrencies are none."
+    assert "cannot be measured" in run.reasons[0]
+
+
+@pytest.mark.asyncio
+async def test_no_base_is_measured_for_a_factor_that_is_taken_back(tmp_path: Path) -> None:
+    def asks(run: Run) -> SharedEpoch:
+        run.control.obey(Ask(destination="kraken", asked="@4"))
+        return cut(run)
+
+    run = Run(tmp_path, FACTOR, [asks, whole, whole])
+    await run.move()
+    assert run.seen == [BASES, *[BASES | {"kraken": 4}] * 2]
+    assert run.factor_bps == 0.0
