@@ -134,10 +134,15 @@ def _not_the_same(outcome: TransferOutcome, differing: Collection[str]) -> Trans
 
 
 def _not_compared(outcome: TransferOutcome) -> TransferOutcome:
-    """The outcome of a transfer that was stopped during the comparison."""
+    """The outcome of a transfer that was stopped during the comparison.
+
+    Its files are not known to have arrived, so the target is not completed, and no receipt is
+    signed: the same command finds its claim, and compares.
+    """
     return msgspec.structs.replace(
         outcome,
         complete=False,
+        has_all_files=False,
         message=f"stopped during the comparison: {outcome.files} files are there, whose checksums "
         "the same command compares",
         exit_code=EXIT_INTERRUPTED,

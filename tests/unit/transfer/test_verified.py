@@ -72,6 +72,40 @@ async def test_what_differs_twice_is_not_completed(
     assert found.missing == ["b: it differs at the destination"]
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stopped_at", [1, 2])
+async def test_what_is_stopped_while_it_is_compared_is_not_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: int
+) -> None:
+    """At its first comparison, or at that of what was moved a second time."""
+    comparisons = 0
+
+    async def compared(one: Any, _: Any) -> None:
+        one.differing = frozenset("b")
+
+    async def until_stopped(work: Any) -> bool:
+        nonlocal comparisons
+        await work
+        comparisons += 1
+        return comparisons < stopped_at
+
+    monkeypatch.setattr(module._Verifying, "compare", compared)
+    before = state(tmp_path)
+    arrived = outcome_of(before, 1.0, None, is_over=True)
+
+    async def move(_: TransferState) -> TransferOutcome:
+        return arrived
+
+    stopping = session()
+    stopping.control.until_stopped = until_stopped
+    route = Route(tool=registry.transfer_tool("rclone"), path=a_path(), places=PLACES)
+    found = await verified(stopping, route, before, arrived, move)
+    assert comparisons == stopped_at
+    assert (found.complete, found.exit_code) == (False, 130)
+    assert not found.has_all_files, "Else a receipt would be signed over what was not compared."
+    assert found.message.startswith("stopped during the comparison: 2 files are there")
+
+
 async def compared(source: Path, target: Path, files: list[FileEntry]) -> tuple[set[str], str]:
     """The names of those that differ or cannot be compared, and what is said."""
     told: list[str] = []
