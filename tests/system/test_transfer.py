@@ -219,6 +219,18 @@ def test_what_differs_at_the_destination_is_moved_again(
     assert not difference(few, there)
 
 
+def test_what_was_moved_is_compared_though_something_was_left_out(
+    start: Start, server: Server, tmp_path: Path
+) -> None:
+    some = make_files(tmp_path / "some", {"small": (3, 100_000)})
+    os.mkfifo(some / "pipe")
+    run = transfer(start, server, some, "--json", "--verify")
+    assert run.finish().returncode == 1
+    assert run.events[-1]["missing_files"] == 1
+    said = [event["message"] for event in run.events if event["event"] == "notice"]
+    assert "All 3 files compared by checksum: identical." in said
+
+
 def test_a_ceiling_holds_and_its_epochs_teach_nothing(
     start: Start, server: Server, few: Path, tmp_path: Path
 ) -> None:

@@ -122,7 +122,8 @@ class _NodesSession(TransferSession):
             while outcome is None:
                 attempt = await self._move(route, retry.state, retry.began_s)
                 outcome = await retry.outcome_after(attempt)
-            if outcome.complete and self._options.verify:
+            # Also where something of the source was left out: what was moved is compared.
+            if outcome.has_all_files and self._options.verify:
                 outcome = await verified(
                     self, route, state, outcome, lambda again: self._move_again(route, again)
                 )

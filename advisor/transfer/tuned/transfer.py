@@ -119,7 +119,8 @@ class _TunedSession(TransferSession):
             while outcome is None:
                 attempt = await self._move(route, loop, retry.state, retry.began_s)
                 outcome = await retry.outcome_after(attempt)
-            if outcome.complete and self._options.verify:
+            # Also where something of the source was left out: what was moved is compared.
+            if outcome.has_all_files and self._options.verify:
                 loop.keep_setting()
                 outcome = await verified(
                     self, route, state, outcome, lambda again: self._move(route, loop, again)

@@ -99,8 +99,9 @@ async def verified(
     proofs.forget(sorted(differing))
     await state.journal.begin(_noted(proofs, group.files, differing))
     same = {file.name: [(0, file.size_bytes)] for file in group.files if file.name not in differing}
-    second = await move(TransferState([route.group(group.files, same)], state.journal))
-    if not second.complete:
+    again = TransferState([route.group(group.files, same)], state.journal, state.exclusions)
+    second = await move(again)
+    if not second.has_all_files:
         return second
     suspects = [file for file in group.files if file.name in differing]
     if not await until_stopped(verifying.compare(suspects)):

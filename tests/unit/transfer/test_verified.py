@@ -1,6 +1,7 @@
 """What was moved is compared: every file of it, and those that differ even when moved twice."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from advisor import registry
 from advisor.agent.connect import reach_embedded
-from advisor.domain.manifest import EntryKind, ListingRules
+from advisor.domain.manifest import EntryKind, Exclusion, ListingRules
 from advisor.hosts.datasets import file_entry
 from advisor.hosts.source_listing import manifest_of
 from advisor.models.slicing import FileEntry
@@ -26,9 +27,9 @@ FILES = [FileEntry("a", 5, 0), FileEntry("b", 5, 0)]
 PLACES = Places(source="/a", target="/b", destination_host="c")
 
 
-def state(folder: Path) -> TransferState:
+def state(folder: Path, exclusions: Sequence[Exclusion] = ()) -> TransferState:
     group = FileGroup("all", FILES, done={one.name: [(0, one.size_bytes)] for one in FILES})
-    return TransferState([group], TransferJournal(folder, PLACES, print))
+    return TransferState([group], TransferJournal(folder, PLACES, print), exclusions)
 
 
 def session() -> Any:
@@ -104,6 +105,50 @@ async def test_what_is_stopped_while_it_is_compared_is_not_completed(
     assert (found.complete, found.exit_code) == (False, 130)
     assert not found.has_all_files, "Else a receipt would be signed over what was not compared."
     assert found.message.startswith("stopped during the comparison: 2 files are there")
+
+
+@pytest.mark.asyncio
+async def test_what_is_moved_again_is_compared_where_something_was_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+
+    async def compared(one: Any, files: Any) -> None:
+        one.differing = frozenset() if seen else frozenset("b")
+        seen.append({file.name for file in files})
+
+    monkeypatch.setattr(module._Verifying, "compare", compared)
+    before = state(tmp_path, [Exclusion(name="a socket", reason="a socket")])
+    arrived = outcome_of(before, 1.0, None, is_over=True)
+
+    async def move(again: TransferState) -> TransferOutcome:
+        return outcome_of(state(tmp_path, again.exclusions), 1.0, None, is_over=True)
+
+    route = Route(tool=registry.transfer_tool("rclone"), path=a_path(), places=PLACES)
+    found = await verified(session(), route, before, arrived, move)
+    assert seen == [{"a", "b"}, {"b"}]
+    assert (found.complete, found.has_all_files) == (False, True)
+    assert found.missing == ["a socket: a socket"]
+
+
+@pytest.mark.asyncio
+async def test_what_was_left_out_is_still_said_where_the_second_attempt_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def compared(one: Any, _: Any) -> None:
+        one.differing = frozenset("b")
+
+    monkeypatch.setattr(module._Verifying, "compare", compared)
+    before = state(tmp_path, [Exclusion(name="a socket", reason="a socket")])
+    arrived = outcome_of(before, 1.0, None, is_over=True)
+
+    async def move(again: TransferState) -> TransferOutcome:
+        return outcome_of(again, 1.0, None, is_over=False)
+
+    route = Route(tool=registry.transfer_tool("rclone"), path=a_path(), places=PLACES)
+    found = await verified(session(), route, before, arrived, move)
+    assert not found.has_all_files
+    assert found.missing == ["a socket: a socket"]
 
 
 async def compared(source: Path, target: Path, files: list[FileEntry]) -> tuple[set[str], str]:
