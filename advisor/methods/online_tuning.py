@@ -12,14 +12,16 @@ The paper leaves open, and this module decides:
 - Each parameter is judged separately, and after a change all start over, because the earlier
   suggestions were based on another setting.
 - An interval in which nothing arrived suggests nothing.
+- A setting at which nothing gets through is left for the last one that gave something, and is not
+  used again. The count starts over.
 """
 
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from advisor.domain.measurement import Outcome
-from advisor.domain.space import Setting
+from advisor.domain.measurement import Failure, FailureKind, Outcome
+from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.searching import usable_bps
 
 INTERVALS: Final = 4
@@ -68,16 +70,30 @@ class OnlineTuning:
         self._suggest = suggest
         self._bounded = bounded
         self._consistency = Consistency()
+        self._good: Setting | None = None
+        self._refused: set[SettingKey] = set()
 
     def tell(self, outcome: Outcome) -> str:
-        """The basis of the suggestion that was followed; "" where none was."""
+        """The basis of the suggestion that was followed, or why it went back; "" for neither."""
+        if isinstance(outcome, Failure) and outcome.kind is FailureKind.REJECTED_SETTING:
+            return self._go_back()
         if not (bps := usable_bps(outcome)):
             return ""
         suggested, worth = self._suggest(self.setting, bps)
-        before = self.setting
+        before = self._good = self.setting
         # Otherwise a suggestion beyond the flow limit would be consistent forever, with no effect.
         within = self._bounded(suggested)
-        self.setting = self._bounded(self._consistency.judge(before, within))
-        if self.setting == before:
+        wanted = self._bounded(self._consistency.judge(before, within))
+        if wanted == before or setting_key(wanted) in self._refused:
             return ""
+        self.setting = wanted
         return f"{INTERVALS} consecutive suggestions point away from the present setting. {worth}"
+
+    def _go_back(self) -> str:
+        """Nothing gets through at the present setting: leave it, if another one gave something."""
+        if self._good is None or self._good == self.setting:
+            return ""
+        self._refused.add(setting_key(self.setting))
+        self.setting = self._good
+        self._consistency = Consistency()
+        return "nothing gets through: it returns to the last setting that worked"

@@ -118,6 +118,9 @@ class TuningLoop:
             if outcome is None:
                 break
             epoch, last = self._finish(setting, outcome), setting
+            if _is_refused(outcome):
+                # The engine is back at this one: its clients are not those of another setting.
+                last = self._good or setting
             await self._tell(engine, epoch)
         await engine.until(lambda: group.is_over)
 
@@ -194,6 +197,10 @@ class TuningLoop:
                 "continues at the last setting that worked.",
             )
             return "the method failed"
+
+
+def _is_refused(outcome: Outcome) -> bool:
+    return isinstance(outcome, Failure) and outcome.kind is FailureKind.REJECTED_SETTING
 
 
 def _decided_outcome(measured: EpochMeasurement, elapsed_s: float) -> Outcome:

@@ -95,6 +95,50 @@ def test_an_epoch_without_a_byte_suggests_nothing() -> None:
     assert tuner.setting == levels(8)
 
 
+_REFUSED = Failure(kind=FailureKind.REJECTED_SETTING, message="too many", elapsed_s=3.0)
+
+
+def test_a_setting_that_is_refused_is_left_for_good() -> None:
+    heard: list[Setting] = []
+
+    def suggest(setting: Setting, _bps: float) -> tuple[Setting, str]:
+        heard.append(setting)
+        return levels(8), ""
+
+    tuner = OnlineTuning(levels(4), suggest)
+    for _ in range(4):
+        tuner.tell(_gave(1e9))
+    assert tuner.setting == levels(8)
+    assert "nothing gets through" in tuner.tell(_REFUSED)
+    assert tuner.setting == levels(4)
+    for _ in range(12):
+        assert tuner.tell(_gave(1e9)) == ""
+        assert tuner.setting == levels(4)
+    assert heard == [levels(4)] * 16
+
+
+def test_after_a_refusal_another_setting_takes_four_suggestions_again() -> None:
+    suggested = levels(8)
+    tuner = OnlineTuning(levels(4), lambda _setting, _bps: (suggested, ""))
+    for _ in range(4):
+        tuner.tell(_gave(1e9))
+    tuner.tell(_REFUSED)
+    suggested = levels(6)
+    for _ in range(3):
+        tuner.tell(_gave(1e9))
+    assert tuner.setting == levels(4)
+    tuner.tell(_gave(1e9))
+    assert tuner.setting == levels(6)
+    tuner.tell(_REFUSED)
+    assert tuner.setting == levels(4)
+
+
+def test_where_nothing_worked_yet_there_is_nothing_to_return_to() -> None:
+    tuner = OnlineTuning(levels(4), lambda _setting, _bps: (levels(8), ""))
+    assert tuner.tell(_REFUSED) == ""
+    assert tuner.setting == levels(4)
+
+
 def test_flows_are_bounded() -> None:
     space = tuned_space(TunerBounds(concurrency=32, parallelism=32, flows=40))
     tuner = OnlineTuning(levels(4, 4), lambda _setting, _bps: (levels(30, 30), ""), space.bounded)

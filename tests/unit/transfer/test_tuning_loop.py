@@ -14,6 +14,7 @@ from advisor.domain.measurement import Failure, Measurement, Outcome
 from advisor.domain.space import Setting
 from advisor.domain.transfers import Levels
 from advisor.methods.api import Knowledge
+from advisor.methods.online_tuning import OnlineTuning
 from advisor.methods.tuning import Fixed, Searching, Tuner, TunerBounds
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
@@ -349,6 +350,32 @@ async def test_a_setting_at_which_nothing_gets_through_fails_its_epoch() -> None
     after = ran.epochs[ran.epochs.index(refused[0]) + 1]
     assert after.setting["concurrency"] == 2
     assert isinstance(after.outcome, Measurement)
+
+
+@pytest.mark.asyncio
+async def test_what_runs_after_a_refusal_counts_at_once() -> None:
+    """Its clients have the setting that it returns to: none of them is waited for."""
+    more: Setting = {"concurrency": 4, "parallelism": 4}
+    tuner = OnlineTuning({"concurrency": 4, "parallelism": 2}, lambda *_: (more, ""))
+    ran = Ran(tuner, peak, 195.0)
+
+    class Refusing(Wheel):
+        async def until(self, condition: Callable[[], bool]) -> None:
+            while not condition():
+                if self._group.parallelism > 2:
+                    assert self.fall_back("no such streams")
+                self.step()
+                self._group.work.done_bytes = self._group.arrived
+
+    ran.wheel = Refusing(ran.group, peak, 195.0)
+    # It ends a second before the pieces do.
+    await ran.run(epoch_s=9.25)
+    streams = [one.setting["parallelism"] for one in ran.epochs]
+    assert streams == [2] * 4 + [4] + [2] * (len(streams) - 5)
+    assert len(streams) > 15
+    following = ran.epochs[5].outcome
+    assert isinstance(following, Measurement)
+    assert following.intervals[-1].end_s > 9.25 - 0.5
 
 
 @pytest.mark.asyncio
