@@ -88,11 +88,15 @@ def class_levels(
 def share_channels(classes: Sequence[FileClass], channels: int) -> list[int]:
     """The number of channels of each class: by weight, rounded down.
 
-    The remainder goes first to classes without any, then to those with the fewest.
+    The remainder goes first to classes without any, then to those with the fewest. Where there are
+    as many channels as classes, each gets one: what is missing is taken from those with the most.
     """
     weights = [CHANNEL_WEIGHTS[one.size] * one.total_bytes for one in classes]
     total = sum(weights) or 1
     shares = [channels * weight // total for weight in weights]
     while sum(shares) < channels:
         shares[shares.index(min(shares))] += 1
+    while channels >= len(shares) and 0 in shares:
+        shares[shares.index(max(shares))] -= 1
+        shares[shares.index(0)] += 1
     return shares

@@ -58,6 +58,14 @@ def test_promc_hands_out_all_its_channels() -> None:
     assert min(one.concurrency for one in levels) >= 1
 
 
+def test_a_class_of_few_bytes_is_moved_too() -> None:
+    """Its clients would be none: `rclone --transfers 0`."""
+    given = files(*[MB] * 100, *[100 * MB] * 10, *[2000 * MB] * 250)
+    classes = parted(given, BDP, Rule.PROMC)
+    levels = rule_levels(Rule.PROMC, classes, BDP, None, LevelLimits(channels=10))
+    assert [one.concurrency for one in levels] == [1, 1, 8]
+
+
 def test_large_files_are_cut_so_their_number_is_no_bound() -> None:
     classes = parted(files(*[MB] * 3, 600 * MB), BDP, Rule.PROMC)
     assert [one.most_channels for one in classes] == [3, 143]

@@ -47,6 +47,14 @@ def test_channels_are_shared_by_weighted_bytes_and_none_is_left_over() -> None:
     assert share_channels([large], 7) == [7]
 
 
+def test_no_class_goes_without_a_channel_while_there_are_as_many() -> None:
+    """Nearly all bytes are of one class: what is left by rounding is too little for the others."""
+    tiny, small, large = a_class(4, 25), a_class(20, 5), a_class(2000, 250)
+    assert share_channels([tiny, small, large], 10) == [1, 1, 8]
+    assert share_channels([tiny, small, large], 3) == [1, 1, 1]
+    assert share_channels([tiny, small, large], 2) == [1, 0, 1]
+
+
 def test_a_dataset_without_sizes_is_one_class_by_its_mean() -> None:
     (one,) = classes_of(Dataset(total_bytes=4000 * MB, files=1000), BDP)
     assert (one.size, one.files) == (Size.TINY, 1000)
