@@ -124,6 +124,8 @@ def test_a_tool_is_one_that_moves_lists_of_files() -> None:
         ({"start": "4x8", "max_streams": "4"}, "8 streams for each, and 4 are"),
         ({"start": "4x8", "max_flows": "31"}, "32 streams in total, and 31 are"),
         ({"via": "a=b", "method": "harp"}, "harp needs past transfers"),
+        ({"price": "2%", "method": "harp"}, "empty 'Stream price'"),
+        ({"price": "2%", "method": "fixed"}, "fixed keeps one setting"),
     ],
 )
 def test_what_is_missing_has_a_sentence(changes: dict[str, Any], reason: str) -> None:

@@ -43,7 +43,7 @@ from advisor.traits import default_method
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
-from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, why_no_price
 
 
 class TuningOptions(Options, frozen=True):
@@ -247,11 +247,16 @@ def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
             registry.usable_method(method)
         except registry.PluginMissing as error:
             raise UsageError(f"--method: {error}, or {FIXED}") from None
+    if tuning.price and (reason := why_no_price(method)):
+        raise UsageError(f"--method {reason}", remedy="leave out --price")
     start, streams = tuning.start, tuning.streams
     if streams is not None and streams > limits.max_flows:
         raise UsageError("--streams is more than --max-flows")
-    if start is None:
-        return
+    if start is not None:
+        _check_start(start, streams, limits)
+
+
+def _check_start(start: Levels, streams: int | None, limits: LimitOptions) -> None:
     if streams is not None and start.parallelism != streams:
         raise UsageError("--start has other streams than --streams")
     if start.concurrency > limits.max_concurrency:

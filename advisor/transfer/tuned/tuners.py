@@ -79,6 +79,18 @@ def learns_from_transfers(method: str) -> bool:
     return isinstance(registry.method(method), TunerPlugin) or method_traits(method).asks_transfers
 
 
+def why_no_price(method: str) -> str:
+    """Why rates that are reduced by a price mislead the method, or do nothing; "" where they serve.
+
+    Raises PluginMissing.
+    """
+    if method == FIXED:
+        return f"{method} keeps one setting, whatever a flow costs"
+    if isinstance(registry.method(method), TunerPlugin):
+        return f"{method} compares rates with those of past transfers, which had no price"
+    return ""
+
+
 def tuner_of(
     wanted: TunerWanted, dataset: Dataset, path: PathFacts, transfers: Sequence[PastTransfer]
 ) -> Tuner:
@@ -86,6 +98,8 @@ def tuner_of(
 
     `transfers`: past ones, for a method with a tuner of its own. It may take a second.
     """
+    if wanted.price and (reason := why_no_price(wanted.method)):
+        raise ValueError(f"--method {reason}: leave out --price")
     if wanted.method == FIXED:
         space = tuned_space(wanted.bounds)
         start = setting_of(space, wanted.start or wanted.advised or GLOBUS_LARGE_FILES)

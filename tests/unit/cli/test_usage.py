@@ -197,6 +197,14 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["transfer", FILE, "dtn", "--to", "/x", "--node-command", "x"], ["--via"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--max-flows", "0"], ["--max-flows"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--price", "free"], ["as in 2%"]),
+    (
+        ["transfer", FILE, "localhost", "--to", "/x", "--price", "2%", *FIXED, "2x8"],
+        ["--method fixed keeps one setting", "leave out --price"],
+    ),
+    (
+        ["transfer", FILE, "localhost", "--to", "/x", "--price", "2%", "--method", "harp"],
+        ["--method harp compares rates", "leave out --price"],
+    ),
     (["transfer", FILE, "localhost", "--to", "/x", "--max-rate", "quick"], ["--max-rate"]),
     (["transfer", FILE, "gsiftp://localhost/x", "--to", "/x"], ["leave out --to"]),
     (["transfer", FILE, "gsiftp://localhost"], ["gsiftp://HOST:PORT/PATH"]),

@@ -409,6 +409,8 @@ async def test_fixed_stays() -> None:
             {"method": "compass", "bounds": TunerBounds(concurrency=8, parallelism=8, flows=1)},
             "fixed",
         ),
+        ({"method": "harp", "price": 0.02}, "leave out --price"),
+        ({"method": FIXED, "price": 0.02}, "leave out --price"),
     ],
 )
 def test_a_tuner_that_cannot_be(wanted: dict[str, Any], words: str) -> None:

@@ -18,7 +18,7 @@ from advisor.traits import (
 )
 from advisor.transfer.tuned.parsing import parse_start
 from advisor.transfer.tuned.prior_advice import advised_levels
-from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, learns_from_transfers
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, learns_from_transfers, why_no_price
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.reach_fields import REACH
 from advisor.tui.features.transfer.move_draft import MoveDraft
@@ -99,6 +99,7 @@ class TransferDraft(MoveDraft, kw_only=True):
             or self._why_no_destination()
             or self.why_no_folder()
             or self._why_not_this_start()
+            or self._why_not_this_price()
             or self._why_not_over_nodes()
         )
 
@@ -110,6 +111,11 @@ class TransferDraft(MoveDraft, kw_only=True):
             "several nodes share the files by a database: begin with 'advisor --store "
             "postgresql://HOST/DATABASE', or empty 'Nodes'"
         )
+
+    def _why_not_this_price(self) -> str:
+        if self.price.strip() and (reason := why_no_price(self.method)):
+            return f"{reason}: empty 'Stream price', or choose another method"
+        return ""
 
     def _why_not_over_nodes(self) -> str:
         if not self.via.strip():
