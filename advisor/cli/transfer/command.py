@@ -252,6 +252,8 @@ def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
     start, streams = tuning.start, tuning.streams
     if streams is not None and streams > limits.max_flows:
         raise UsageError("--streams is more than --max-flows")
+    if streams is not None and streams > limits.max_streams:
+        raise UsageError("--streams is more than --max-streams")
     if start is not None:
         _check_start(start, streams, limits)
 

@@ -10,16 +10,23 @@ def most_streams(
 ) -> int:
     """The streams for each file at most.
 
-    `streams`, `start`: what the user asks for. Raises ValueError where the tool cannot do it.
+    `streams`, `start`: what the user asks for. Raises ValueError where the tool cannot
+    do that, or it is more than is allowed.
     """
-    most = request.max_streams if route.has_streams(request.dataset) else 1
     asked = max(streams or 1, start.parallelism if start else 1)
-    if asked > most:
+    if not route.has_streams(request.dataset):
+        if asked > 1:
+            raise ValueError(
+                f"{route.tool.name} moves a file over one stream, not {asked}: leave out "
+                "--streams, and the streams of --start"
+            )
+        return 1
+    if asked > request.max_streams:
         raise ValueError(
-            f"{route.tool.name} moves a file over one stream, not {asked}: leave out --streams, "
-            "and the streams of --start"
+            f"{asked} streams for each file are more than the {request.max_streams} allowed: raise "
+            "--max-streams, or ask for fewer"
         )
-    return most
+    return request.max_streams
 
 
 def within(levels: Levels | None, most_streams: int, most_files: int) -> Levels | None:

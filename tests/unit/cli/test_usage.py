@@ -196,6 +196,10 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["transfer", FILE, "dtn", "--to", "/x", "--via", "a", "--method", "harp"], ["harp"]),
     (["transfer", FILE, "dtn", "--to", "/x", "--node-command", "x"], ["--via"]),
     (["transfer", FILE, "localhost", "--to", "/x", "--max-flows", "0"], ["--max-flows"]),
+    (
+        ["transfer", FILE, "localhost", "--to", "/x", "--streams", "20"],
+        ["--streams is more than --max-streams"],
+    ),
     (["transfer", FILE, "localhost", "--to", "/x", "--price", "free"], ["as in 2%"]),
     (
         ["transfer", FILE, "localhost", "--to", "/x", "--price", "2%", *FIXED, "2x8"],
