@@ -13,11 +13,11 @@ and costs most where it is slow; alone on the link, nothing is gained by any ste
 - A step up that gains more than ε % is kept, and the next one follows at once. It is given the
   benefit of a standard error: what is not known to be worse costs less than a gain that is missed.
 - Throughput rises with the flows up to one number, and falls beyond it (Balaprakash et al. 2016,
-  figure 1). So where a step up neither gains nor loses ε %, no other parameter of the flows is
-  raised, and instead of fewer streams twice as many files with half of the streams are tried: that
-  shows whether files are better without the loss that fewer flows may be. So it is where a number
-  of flows between the present one and that of the step has lost ε %, until as many or fewer have
-  gained ε %: then there is more to it than their number.
+  figure 1). So where a step up to more flows neither gains nor loses ε %, no other parameter of the
+  flows is raised, and instead of fewer streams twice as many files with half of the streams are
+  tried: that shows whether files are better without the loss that fewer flows may be. So it is
+  where a number of flows between the present one and that of the step has lost ε %, until as many
+  or fewer have gained ε %: then there is more to it than their number.
 - A halving is kept unless it loses more than half of ε, here without the benefit of an error: the
   same throughput with fewer flows is better for all other traffic. From a new setting all steps
   are tried again.
@@ -181,7 +181,7 @@ class Doubling(Search[_Memory]):
     def _judge(self, trial: Setting, before: float, bps: float) -> None:
         memory = self.memory
         memory.iteration += 1
-        parameter, is_up = self._steps[memory.turn]
+        _, is_up = self._steps[memory.turn]
         words = setting_words(trial)
         rates = f"{format_rate(bps)} after {format_rate(before)}"
         if bps > 0 and self._pays(before, bps, is_up=is_up):
@@ -198,7 +198,8 @@ class Doubling(Search[_Memory]):
             return
         memory.refused.append(memory.turn)
         memory.turn, memory.stride = self._after(memory.turn), _LONG_STEP
-        if is_up and parameter.name in self._flow_names:
+        # At the bound a step up has as many flows: that these give the same says nothing of fewer.
+        if is_up and self._flows(trial) > self._flows(memory.held):
             memory.is_flat |= change_percent(before, bps) >= -self._epsilon
 
     def _pays(self, before: float, bps: float, *, is_up: bool) -> bool:

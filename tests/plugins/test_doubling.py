@@ -103,6 +103,13 @@ def test_with_as_many_flows_as_there_may_be_one_is_doubled_and_the_other_halved(
     assert asked(method) == (32, 1)
 
 
+def test_where_as_many_flows_give_the_same_fewer_are_tried() -> None:
+    """At the bound more files have fewer streams: that says nothing of the number of flows."""
+    method = make("doubling", msgspec.structs.replace(PLANE, most_flows=16))
+    assert tell(method, 100, 100, 100) == [(2, 8), (4, 4), (1, 16)]
+    assert asked(method) == (1, 8)
+
+
 def test_what_cannot_be_halved_keeps_to_the_bound() -> None:
     """From 2 × 8 of 8 to 16 streams, 16 flows at most: all that is left are fewer files."""
     bounds = counts(concurrency=(1, 64), parallelism=(8, 16))
