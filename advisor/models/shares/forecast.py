@@ -73,6 +73,7 @@ class Forecast:
         self._estimate = modelling.estimate
         self._recent = self.samples if recent is None else tuple(recent)
         self._now_s = now_s
+        self._ceiling_bps = math.inf
         self._corrections = corrections_of(self.model, samples)
         self._loads: dict[float, float] = {}
         factors = list(self._tried(validated))
@@ -90,7 +91,8 @@ class Forecast:
     ) -> float:
         """The same where a destination's streams are not those of the others."""
         load = self._load(concurrency)
-        return self.model.predict_bps(concurrency, source_concurrency, load, streams)
+        rate_bps = self.model.predict_bps(concurrency, source_concurrency, load, streams)
+        return min(self._ceiling_bps, rate_bps)
 
     def at(self, now_s: float, recent: Sequence[Served]) -> "Forecast":
         """The same models at another time, `recent` giving the load then."""
@@ -98,11 +100,17 @@ class Forecast:
         other._now_s, other._recent, other._loads = now_s, tuple(recent), {}
         return other
 
+    def below(self, ceiling_bps: float) -> "Forecast":
+        """The same, for a path that carries no more than this, in bit/s."""
+        other = copy.copy(self)
+        other._ceiling_bps = ceiling_bps
+        return other
+
     def interval_bps(self, concurrency: float, source_concurrency: float) -> tuple[float, float]:
-        """The 90 % prediction interval."""
+        """The 90 % prediction interval, which ends where the path carries no more."""
         expected_bps = self(concurrency, source_concurrency)
         spread = math.exp(student(self._held_out) * self.scatter)
-        return expected_bps / spread, expected_bps * spread
+        return expected_bps / spread, min(self._ceiling_bps, expected_bps * spread)
 
     def _tried(self, validated: ShareModel) -> Iterator[float]:
         """Observed over predicted for held-out samples, load estimated from earlier ones."""

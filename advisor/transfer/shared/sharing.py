@@ -13,6 +13,7 @@ from advisor.domain import events as ev
 from advisor.domain.advice import Command
 from advisor.domain.shares import BASE, Asked, Concurrencies, SharePlan, SharePurpose
 from advisor.domain.space import Setting
+from advisor.models.ceiling import link_ceiling
 from advisor.models.shares.forecast import DEFAULT, Forecast, Modelling
 from advisor.models.shares.planning import (
     bounded,
@@ -106,6 +107,7 @@ class _Sharing(ShareSession):
         forecasts = await asyncio.to_thread(forecasts_of, known, time.time(), modelling)
         sessions = [self._session_of(name) for name in self._asked]
         async with self.serving(sessions) as reached:
+            forecasts = self._within_paths(forecasts)
             planned = await asyncio.to_thread(self._made, reached, forecasts)
             self.events.emit(ev.SharesPlanned, plan=planned)
             if not self._options.run:
@@ -166,6 +168,16 @@ class _Sharing(ShareSession):
                 f"{names}: its model is from logged transfers, whose streams and files "
                 "may differ; `advisor share train` makes a better one"
             )
+
+    def _within_paths(self, forecasts: Mapping[str, Forecast]) -> dict[str, Forecast]:
+        """The forecasts up to what each path can carry, or to what was measured if that is more."""
+        found = dict(forecasts)
+        for name, one in forecasts.items():
+            seen_bps = max(sample.throughput_bps for sample in one.samples)
+            path = self.sessions[name].path
+            if path is not None and (ceiling := link_ceiling(path, seen_bps)) is not None:
+                found[name] = one.below(max(ceiling.bps, seen_bps))
+        return found
 
     def _made(self, reached: Sequence[str], forecasts: Mapping[str, Forecast]) -> SharePlan:
         self._asked = {name: one for name, one in self._asked.items() if name in reached}

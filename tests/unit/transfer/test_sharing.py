@@ -10,10 +10,12 @@ import pytest
 from advisor.domain import events as ev
 from advisor.domain.endpoints import Pair
 from advisor.domain.orders import Ask
+from advisor.domain.path import PathFacts
 from advisor.domain.records import ShareRecord
 from advisor.domain.shares import BASE, Asked
 from advisor.runtime.control import Control
 from advisor.store.history import Store
+from advisor.testing.samples import a_path
 from advisor.transfer.engine.options import DeliveryOptions
 from advisor.transfer.shared.epochs import SharedEpoch, SharedEpochs
 from advisor.transfer.shared.session import source_name
@@ -27,9 +29,10 @@ EPOCH_S = 90.0
 class Moving:
     """A destination, as far as a run of shares sets it and looks at it."""
 
-    path = group = progress = failure = None
+    group = progress = None
 
     def __init__(self) -> None:
+        self.path: PathFacts | None = None
         self.concurrency = 0
         self.parallelism = 8
         self.expected_bps: float | None = None
@@ -232,3 +235,16 @@ async def test_no_base_is_measured_for_a_factor_that_is_taken_back(tmp_path: Pat
     await run.move()
     assert run.seen == [BASES, *[BASES | {"kraken": 4}] * 2]
     assert run.factor_bps == 0.0
+
+
+@pytest.mark.asyncio
+async def test_forecasts_end_at_what_paths_carry_and_what_was_measured(tmp_path: Path) -> None:
+    run = Run(tmp_path, HELD, [])
+    reserved = {"kraken": 20e6, "gordon": 2e9}
+    for name, bps in reserved.items():
+        run.sessions[name].path = a_path(bandwidth_bps=bps)
+    found = run._within_paths({name: FORECASTS[name] for name in HELD})
+    seen_bps = max(one.throughput_bps for one in FORECASTS["kraken"].samples)
+    assert seen_bps > 20e6
+    assert found["kraken"](1000, 1000) == seen_bps, "More than is reserved was measured."
+    assert 1.9e9 < found["gordon"](1e15, 1e15) < 2e9, "Headers are no data."

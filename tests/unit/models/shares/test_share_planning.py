@@ -115,3 +115,24 @@ def test_what_makes_no_sense_is_said(asked: dict[str, Asked]) -> None:
 
 def test_a_rate_for_one_destination_alone_is_fine() -> None:
     assert planned(gordon=Asked(rate_bps=300e6))["gordon"][0] >= 1
+
+
+def test_nothing_is_expected_beyond_what_a_path_carries() -> None:
+    free = plan("here", {"gordon": Asked(rate_bps=5e9)}, FORECASTS, Modelling(), 8).rows[0]
+    carried_bps = 0.8 * free.expected_bps
+    below = FORECASTS | {"gordon": FORECASTS["gordon"].below(carried_bps)}
+    asked = {"gordon": Asked(rate_bps=5e9), "kraken": Asked(held=1)}
+    row = plan("here", asked, below, Modelling(), 8).rows[0]
+    assert row.expected_bps <= carried_bps
+    assert row.interval_bps[0] < row.expected_bps
+    assert row.interval_bps[1] <= carried_bps
+    assert "at most" in row.missed
+    assert below["gordon"].at(NOW_S, [])(16, 16) == carried_bps, "At another time too."
+
+
+def test_an_interval_ends_where_the_path_does() -> None:
+    """The rate itself is below."""
+    one = FORECASTS["gordon"]
+    carried_bps = 1.001 * one(4, 8)
+    low_bps, high_bps = one.below(carried_bps).interval_bps(4, 8)
+    assert (low_bps, high_bps) == (one.interval_bps(4, 8)[0], carried_bps)
