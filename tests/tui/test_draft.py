@@ -8,6 +8,7 @@ import pytest
 from advisor.domain.dataset import Dataset
 from advisor.testing.samples import a_path
 from advisor.tui.features.advising.draft import Draft, PathSeen, load_draft, parse_count, save_draft
+from advisor.tui.features.transfer.move_draft import MoveDraft
 
 
 def test_only_what_was_entered_is_said() -> None:
@@ -174,3 +175,9 @@ def test_the_options_of_the_method_are_arguments() -> None:
         draft, profiled="tool", tool="globus-url-copy", what="data", data="/d", to="/s"
     )
     assert not any("--buffer-scale" in word for word in of_a_tool.advise_arguments())
+
+
+def test_a_home_of_nobody_stays_as_it_was_typed() -> None:
+    typed = "~no-such-user/run7"
+    assert Draft(what="data", data=typed).advise_arguments() == [f"--data={typed}"]
+    assert MoveDraft(data=typed).data_path == typed

@@ -1,5 +1,6 @@
 """What: counted in the background, or said by hand; kept, whatever is chosen meanwhile."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.kit.fields import scanning
 from advisor.tui.kit.fields.choice import Choice, ChoiceSet, Tick
 from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.fields.paths import existing_path
+from advisor.tui.kit.fields.suggestions import PathSuggester
 
 from .conftest import NewApp
 from .driving import until, words
@@ -82,6 +85,8 @@ async def test_a_scan_can_be_given_up_and_begun_again(
     [
         (Draft(what="data", data="/no/such/place"), "data", "there is no such file or directory"),
         (Draft(what="data", data="run7"), "data", "write an absolute path"),
+        (Draft(what="data", data="~no-such-user/x"), "data", "there is no such home directory"),
+        (Draft(what="data", data=f"/{'n' * 300}"), "data", "file name too long"),
         (Draft(what="size", size="10 lots"), "size", "not a size"),
         (Draft(what="count", files="many"), "files", "how many files"),
         (Draft(server="dtn02"), "server", "has no scheme"),
@@ -270,3 +275,32 @@ async def test_one_is_chosen_however_quickly_keys_come(new_app: NewApp) -> None:
         await pilot.pause()
         assert [button.value for button in buttons].count(True) == 1
         assert choices.pressed_button is next(b for b in buttons if b.value)
+
+
+def test_a_path_that_may_not_be_looked_for_is_refused_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(path: Path, **_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", refused)
+    with pytest.raises(ValueError, match="cannot look for it \\(permission denied\\)"):
+        existing_path("/home/somebody/run7")
+
+
+@pytest.mark.parametrize("typed", ["~no-such-user/x", f"/{'n' * 300}/x", "/\0/x", "/no/such/x"])
+@pytest.mark.asyncio
+async def test_nothing_is_completed_where_there_is_no_folder(typed: str) -> None:
+    assert await PathSuggester().get_suggestion(typed) is None
+
+
+@pytest.mark.asyncio
+async def test_a_home_of_nobody_can_be_typed(new_app: NewApp) -> None:
+    app = new_app(Draft(what="data", profiled="tool", to="/data"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.go("what")
+        await until(pilot, lambda: isinstance(app.screen, WhatScreen) and app.focused)
+        app.screen.query_one("#field-data", Field).enter()
+        await pilot.press(*"~no-such-user/x")
+        await until(pilot, lambda: "no such home directory" in words(app, "#field-data .note"))
+        assert f"--data={app.draft.data}" in app.draft.advise_arguments()

@@ -1,7 +1,6 @@
 """The form of an advice request: the entries as typed, stored on disk."""
 
 import contextlib
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -14,6 +13,7 @@ from advisor.domain.traits import FOUND_TOOL
 from advisor.traits import tools_without_agent
 from advisor.tui.features.advising.checks import usual_tool
 from advisor.tui.kit.fields.form_state import load_form, save_form
+from advisor.tui.kit.fields.paths import in_full
 
 Way = Literal["ssh", "push", "agent", "none"]
 What = Literal["data", "size", "count", "unknown"]
@@ -196,7 +196,7 @@ class Draft(msgspec.Struct, kw_only=True):
     def _data(self) -> str:
         if self.what != "data" or not self.data.strip():
             return ""
-        return str(Path(self.data.strip()).expanduser())
+        return in_full(self.data.strip())
 
     def _size(self) -> str:
         if self.what == "count":

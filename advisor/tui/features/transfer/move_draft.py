@@ -1,11 +1,11 @@
 """What the forms that move files have in common: the entries as typed."""
 
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.kit.fields.paths import in_full
 
 ONCE_FLAGS: Final = {
     "--restart": "restart",
@@ -32,7 +32,7 @@ class MoveDraft(Draft, kw_only=True):
     @property
     def data_path(self) -> str:
         """The path of what is moved. It is absolute, so a command cannot take it for an option."""
-        return str(Path(self.data.strip()).expanduser())
+        return in_full(self.data.strip())
 
     @property
     def once_flags(self) -> list[str]:

@@ -6,10 +6,10 @@ from textual.widgets import Checkbox
 
 from advisor.transfer.tuned.parsing import parse_epoch
 from advisor.tui.features.transfer.move_draft import MoveDraft
-from advisor.tui.kit.fields.checks import existing_path
 from advisor.tui.kit.fields.choice import Tick
 from advisor.tui.kit.fields.counted_field import CountedField
 from advisor.tui.kit.fields.field import Check, Field, first_problem
+from advisor.tui.kit.fields.paths import existing_path
 from advisor.tui.kit.fields.suggestions import PathSuggester
 from advisor.tui.page import Page
 

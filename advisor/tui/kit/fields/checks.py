@@ -1,7 +1,6 @@
 """Checks of what is typed into fields: each raises ValueError with a sentence."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -39,13 +38,3 @@ def one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return check
-
-
-def existing_path(text: str) -> Path:
-    """An absolute path that exists on this host. Raises ValueError."""
-    path = Path(text).expanduser()
-    if not path.is_absolute():
-        raise ValueError("write an absolute path, starting with / or ~")
-    if not path.exists():
-        raise ValueError("there is no such file or directory on this host: check the path")
-    return path

@@ -44,6 +44,7 @@ def _first_below(typed: str) -> str | None:
                 for entry in entries
                 if entry.name.startswith(start)
             )
-    except OSError:
+    except (OSError, RuntimeError, ValueError):
+        # What is typed is seldom complete: no folder, or the home directory of nobody.
         return None
     return os.path.join(folder, names[0]) if names else None  # noqa: PTH118  # "./" and "~" as typed

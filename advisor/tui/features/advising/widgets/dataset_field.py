@@ -4,7 +4,7 @@ from advisor.domain.dataset import Dataset
 from advisor.domain.quantities import format_bytes
 from advisor.hosts.datasets import ScanProgress
 from advisor.tui.features.advising.draft import Draft
-from advisor.tui.kit.fields.checks import existing_path
+from advisor.tui.kit.fields.paths import existing_path
 from advisor.tui.kit.fields.scanned_field import ScannedField
 from advisor.tui.kit.fields.scanning import Scan
 from advisor.tui.kit.fields.suggestions import PathSuggester
