@@ -181,3 +181,9 @@ def test_a_home_of_nobody_stays_as_it_was_typed() -> None:
     typed = "~no-such-user/run7"
     assert Draft(what="data", data=typed).advise_arguments() == [f"--data={typed}"]
     assert MoveDraft(data=typed).data_path == typed
+
+
+def test_a_name_that_is_not_utf8_is_not_kept() -> None:
+    save_draft(Draft(destination="dtn02"))
+    save_draft(Draft(destination="dtn02", data="/data/run\udcff"))
+    assert load_draft() == Draft(destination="dtn02")

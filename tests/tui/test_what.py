@@ -304,3 +304,11 @@ async def test_a_home_of_nobody_can_be_typed(new_app: NewApp) -> None:
         await pilot.press(*"~no-such-user/x")
         await until(pilot, lambda: "no such home directory" in words(app, "#field-data .note"))
         assert f"--data={app.draft.data}" in app.draft.advise_arguments()
+
+
+@pytest.mark.asyncio
+async def test_only_names_that_are_utf8_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "run\udcff").mkdir()
+    assert await PathSuggester().get_suggestion(f"{tmp_path}/ru") is None
+    (tmp_path / "run\N{LATIN SMALL LETTER E WITH ACUTE}").mkdir()
+    assert await PathSuggester().get_suggestion(f"{tmp_path}/ru") == f"{tmp_path}/runé/"

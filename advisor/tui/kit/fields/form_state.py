@@ -23,8 +23,11 @@ def load_form(name: str, kind: type[FormT]) -> FormT | None:
 
 
 def save_form(name: str, entered: Any) -> None:
-    """Store the entries for the next run. If that fails, they last as long as the program."""
-    with contextlib.suppress(OSError, StoreError):
+    """Store the entries for the next run. If that fails, they last as long as the program.
+
+    Entries that are not UTF-8, as names of files may be, are not stored either.
+    """
+    with contextlib.suppress(OSError, StoreError, UnicodeEncodeError):
         make_directory(_file(name).parent)
         replace_file(_file(name), msgspec.json.encode(entered))
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from textual.suggester import Suggester
 
+from advisor.hosts.source_listing import is_utf8
+
 
 class DestinationSuggester(Suggester):
     """Completes from `names`, which may be set later; a `user@` prefix is kept."""
@@ -33,7 +35,10 @@ class PathSuggester(Suggester):
 
 
 def _first_below(typed: str) -> str | None:
-    """The first name that starts with the typed text; a folder with its slash."""
+    """The first name that starts with the typed text; a folder with its slash.
+
+    Only of those that are UTF-8, as the names of all that is moved must be.
+    """
     folder, start = os.path.split(typed)
     if not start:
         return None
@@ -42,7 +47,7 @@ def _first_below(typed: str) -> str | None:
             names = sorted(
                 f"{entry.name}/" if entry.is_dir() else entry.name
                 for entry in entries
-                if entry.name.startswith(start)
+                if entry.name.startswith(start) and is_utf8(entry.name)
             )
     except (OSError, RuntimeError, ValueError):
         # What is typed is seldom complete: no folder, or the home directory of nobody.
