@@ -18,6 +18,7 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.transfer import move_form
 from advisor.tui.features.transfer.draft import (
     TransferDraft,
     load_transfer_draft,
@@ -28,7 +29,9 @@ from advisor.tui.features.transfer.draft import (
 from advisor.tui.features.transfer.screens.form import TransferFormScreen, known_mover
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.fields.choice import Tick
+from advisor.tui.kit.fields.counted_field import CountedField
 from advisor.tui.kit.fields.field import Field
+from advisor.tui.kit.fields.paths import existing_path
 from advisor.tui.kit.panels.field_group import FieldGroup
 
 from .conftest import NewApp
@@ -448,3 +451,30 @@ def test_a_transfer_needs_an_agent_where_a_profile_does_not() -> None:
     move = TransferDraft()
     move.reach_as(Draft(destination="dtn02", way="none"))
     assert (move.way, move.destination) == ("ssh", "dtn02")
+
+
+@pytest.mark.asyncio
+async def test_a_path_is_looked_for_when_it_changes_and_not_in_between(
+    new_app: NewApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def look(text: str) -> Path:
+        looked.append(text)
+        return existing_path(text)
+
+    monkeypatch.setattr(move_form, "existing_path", look)
+    data = tmp_path / "run7"
+    data.mkdir()
+    (data / "a").write_bytes(b"x")
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.open(TransferFormScreen(TransferDraft(**COMPLETE | {"data": str(data)})))
+        await until(pilot, lambda: "✓ 1 files" in words(app, "#field-data .note"))
+        looked.clear()
+        for _ in range(3):
+            app.screen.query_one(CountedField)._show_count()
+        assert looked == []
+        app.screen.query_one("#field-data Input", Input).value = f"{data}/b"
+        await until(pilot, lambda: "no such file" in words(app, "#field-data .note"))
+        assert looked

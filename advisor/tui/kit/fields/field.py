@@ -62,6 +62,7 @@ class Field(Vertical):
         self._draft = draft
         self._check = check
         self._hint = ""
+        self._found_wrong = ""
         self._kept = getattr(draft, attribute)
         self._input = Input(
             getattr(draft, attribute),
@@ -93,7 +94,7 @@ class Field(Vertical):
 
     @property
     def problem(self) -> str:
-        """What is wrong with its text, "" for a valid one."""
+        """What is wrong with its text now, "" for a valid one: runs the check."""
         if not self.text or self._check is None:
             return ""
         try:
@@ -103,9 +104,9 @@ class Field(Vertical):
         return ""
 
     def hint(self, words: str) -> None:
-        """Show this below it while the text is valid."""
+        """Show this below it while the text is valid, as it was judged when it changed."""
         self._hint = words
-        self._judge()
+        self._show_note()
 
     def refill(self) -> None:
         """Show the draft's present text, if it was changed elsewhere; keep what is being typed."""
@@ -134,7 +135,11 @@ class Field(Vertical):
         self.post_message(self.Changed(self))
 
     def _judge(self) -> None:
-        problem = self.problem
+        self._found_wrong = self.problem
+        self._show_note()
+
+    def _show_note(self) -> None:
+        problem = self._found_wrong
         words = f"✗ {problem}" if problem else self._hint
         self.set_class(bool(problem), "-wrong")
         for note in self.query(".note").results(Static):
