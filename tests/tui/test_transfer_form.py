@@ -454,6 +454,32 @@ def test_a_transfer_needs_an_agent_where_a_profile_does_not() -> None:
 
 
 @pytest.mark.asyncio
+async def test_what_held_for_one_run_is_not_marked_for_the_next(
+    new_app: NewApp, tmp_path: Path, begun: list[list[str]]
+) -> None:
+    complete = COMPLETE | {"data": str(tmp_path)}
+    save_transfer_draft(TransferDraft(**complete, overwrite=True, verify=True))
+    app = new_app()
+
+    def ticked() -> list[str | None]:
+        return [tick.id for tick in app.screen.query(Tick) if tick.value]
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        # As the palette opens it: this screen stays when another one replaces it.
+        app.go("move")
+        await until(pilot, lambda: ticked() == ["overwrite", "verify"])
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: begun)
+        app.go("profiles")
+        await until(pilot, lambda: not isinstance(app.screen, TransferFormScreen))
+        app.go("move")
+        await until(pilot, lambda: ticked() == ["verify"])
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: len(begun) == 2)
+        assert ["--overwrite" in arguments for arguments in begun] == [True, False]
+
+
+@pytest.mark.asyncio
 async def test_a_path_is_looked_for_when_it_changes_and_not_in_between(
     new_app: NewApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

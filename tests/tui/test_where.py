@@ -12,7 +12,9 @@ from advisor.tui.features.advising.screens.what import WhatScreen
 from advisor.tui.features.advising.screens.where import WhereScreen
 from advisor.tui.features.advising.widgets.destination_field import DestinationField
 from advisor.tui.features.advising.widgets.known_hosts import KnownHosts
+from advisor.tui.home import HomeScreen
 from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.fields.choice import Choice
 from advisor.tui.kit.fields.field import Field
 
 from .conftest import NewApp
@@ -210,3 +212,25 @@ async def test_a_known_host_is_picked_and_enter_is_next(new_app: NewApp, store: 
         app.screen.query_one("#what").focus()
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PathScreen))
+
+
+@pytest.mark.asyncio
+async def test_a_way_that_changed_elsewhere_is_chosen(new_app: NewApp) -> None:
+    app = new_app(Draft(destination="dtn02", way="agent"))
+
+    def chosen() -> list[str | None]:
+        return [choice.id for choice in app.screen.query(Choice) if choice.value]
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await at_where(app, pilot)
+        await until(pilot, lambda: chosen() == ["agent"])
+        assert app.screen.query_one("#field-agent").display
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        # As Home does for the pair that is chosen there.
+        app.draft.destination, app.draft.way = "no-host.invalid", "ssh"
+        await at_where(app, pilot)
+        await until(pilot, lambda: chosen() == ["ssh"])
+        await until(pilot, lambda: app.screen.query_one("#field-agent-command").display)
+        assert not app.screen.query_one("#field-agent").display
+        assert app.draft.way == "ssh"

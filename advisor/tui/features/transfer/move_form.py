@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from textual.events import ScreenResume
 from textual.widgets import Checkbox
 
 from advisor.transfer.tuned.parsing import parse_epoch
@@ -88,6 +89,18 @@ class MoveForm(Page):
         return Field(
             label, attribute, self.draft, check=check, example=example, explained=explained
         )
+
+    def on_screen_resume(self, _: ScreenResume) -> None:
+        # The children of panels are mounted after the screen.
+        self.call_after_refresh(self.renew)
+
+    def renew(self) -> None:
+        """Show the entries as they are: those for one run are gone once it has begun."""
+        for field in self.query(Field):
+            field.refill()
+        with self.prevent(Checkbox.Changed):
+            for tick in self.query(Tick):
+                tick.value = getattr(self.draft, tick.id or "")
 
     def on_checkbox_changed(self, event: Checkbox.Changed) -> None:
         """Store it at once, as texts are."""

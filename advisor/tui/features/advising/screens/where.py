@@ -109,7 +109,7 @@ class WhereScreen(Step):
         """Enter the host; Enter in its field then continues."""
         draft = self.advisor.draft
         draft.destination, draft.way = picked.name, "ssh"
-        self.query_one(f"#{draft.way}", Choice).value = True
+        self._show_way()
         field = self.query_one(DestinationField)
         field.refill()
         field.enter()
@@ -133,9 +133,10 @@ class WhereScreen(Step):
         self.call_after_refresh(self._renew)
 
     def _renew(self) -> None:
-        """Refill the fields, and check again if the entries changed elsewhere."""
+        """Show the entries, and check again if they changed elsewhere."""
         for field in self.query(Field):
             field.refill()
+        self._show_way()
         if self._look is None or self._look.reach != self.advisor.draft.reach_arguments():
             self._try_soon()
 
@@ -163,6 +164,11 @@ class WhereScreen(Step):
         self.advisor.draft.way = cast(Way, event.pressed.id)
         self._show_fields()
         self._try_soon()
+
+    def _show_way(self) -> None:
+        """Choose the draft's way to reach the agent, and show its fields."""
+        self.query_one(f"#{self.advisor.draft.way}", Choice).value = True
+        self._show_fields()
 
     def _show_fields(self) -> None:
         for name, ways in _OF_WAYS.items():

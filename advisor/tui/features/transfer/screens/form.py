@@ -206,6 +206,10 @@ class TransferFormScreen(MoveForm):
             save_transfer_draft(self.draft)
             self._kept = msgspec.structs.replace(self.draft)
 
+    def renew(self) -> None:
+        super().renew()
+        self._show_advised()
+
     def _show_advised(self) -> None:
         """Say below the start whether it was advised."""
         words = "as advised for these hosts" if self.draft.starts_as_advised else ""
