@@ -87,6 +87,34 @@ async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
 
 
 @pytest.mark.asyncio
+async def test_nothing_of_an_earlier_destination_stays(new_app: NewApp) -> None:
+    draft = Draft(destination="lab:nowhere")
+    slow = a_path(rtt_s=0.0936, source=a_host(send_max_bytes=4 * 2**20))
+    draft.seen = PathSeen(reach=draft.reach_arguments(), path=slow)
+    app = new_app(draft)
+    async with app.run_test(size=(120, 50)) as pilot:
+        app.go("path")
+        await until(pilot, lambda: row_count(app, "#findings"))
+        screen = app.screen
+        assert isinstance(screen, PathScreen)
+        line = screen.query_one("#remedy-0", Copyable)
+        await until(pilot, lambda: line.line and screen.query_one("#detail").display)
+        assert screen._look is not None
+        screen._look.model.apply(connections_found("eth1", "eth2"))
+        await until(pilot, lambda: "eth2" in words(app, "#connections"))
+        assert "Round trip" in words(app, "#rtt")
+        draft.destination = "lab:elsewhere"
+        await pilot.press("f4")
+        await until(pilot, lambda: not row_count(app, "#findings"))
+        await until(pilot, lambda: "elsewhere" in words(app, "#trouble"))
+        assert words(app, "#connections") == words(app, "#rtt") == line.line == ""
+        assert not screen.query_one("#detail").display
+        assert "bad" not in str(screen.query_one("#findings", RowTable).border_title)
+        await pilot.press("c")
+        assert app.clipboard == ""
+
+
+@pytest.mark.asyncio
 async def test_without_a_destination_it_says_where_to_give_one(new_app: NewApp) -> None:
     app = new_app()
     async with app.run_test(size=(80, 24)) as pilot:

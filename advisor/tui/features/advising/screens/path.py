@@ -1,7 +1,7 @@
 """Path and hosts: the present round trip, and both hosts against the recommendations."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -129,14 +129,12 @@ class PathScreen(Step):
         self.query_one("#trouble").display = bool(trouble)
         self.query_one("#mend", Copyable).mend(look.trouble if look else None)
         path = self._path()
-        if path is None:
-            return
         rtts_s = [rtt_s for _, rtt_s in look.model.rtts] if look else []
-        self.query_one(WatchedPath).show([path.rtt_s, *rtts_s])
+        self.query_one(WatchedPath).show([path.rtt_s, *rtts_s] if path else [])
         connections = look.model.connections if look else None
-        if connections and len(connections.connections) > 1:
-            lines = connections_lines(connections)
-            self.query_one("#connections", Static).update(Content("\n".join(lines)))
+        several = connections if connections and len(connections.connections) > 1 else None
+        lines = connections_lines(several) if several else []
+        self.query_one("#connections", Static).update(Content("\n".join(lines)))
         self._fill(path)
 
     def _trouble(self) -> str:
@@ -151,12 +149,14 @@ class PathScreen(Step):
             return f"… checking the path to {where}, without any load"
         return ""
 
-    def _fill(self, path: PathFacts) -> None:
+    def _fill(self, path: PathFacts | None) -> None:
+        """Show the findings of this path; none of an earlier one, while it is not known."""
         order = list(_SEVERITIES)
-        found = sorted(review(path), key=lambda finding: order.index(finding.severity))
+        found = review(path) if path else []
+        found = sorted(found, key=lambda finding: order.index(finding.severity))
         self._findings = {finding.what: finding for finding in found}
         table = self.query_one("#findings", RowTable)
-        table.set_title("Findings", _severities_words(self._findings.values()))
+        table.set_title("Findings", _severities_words(found) if found else "")
         table.fill([(what, self._cells(finding)) for what, finding in self._findings.items()])
         self._show_detail()
 
@@ -179,21 +179,23 @@ class PathScreen(Step):
     def _show_detail(self) -> None:
         """Show what the chosen row costs here, and the commands that fix it."""
         finding = self._chosen()
+        detail = self.query_one("#detail", FieldGroup)
+        detail.display = finding is not None
+        self._hold(detail, finding.remedies if finding else ())
         if finding is None:
             return
         words = [sentence(finding.cost or "fine here")]
         if finding.recommended and finding.reference:
             words.append(f"{finding.recommended} is advised by {finding.reference}.")
-        detail = self.query_one("#detail", FieldGroup)
         detail.set_title(finding.what, "c copy the command" if finding.remedies else "")
-        detail.display = True
         self.query_one("#cost", Static).update(Content("\n".join(words)))
-        remedies = list(finding.remedies[:_REMEDIES])
-        for number in range(_REMEDIES):
+
+    def _hold(self, detail: FieldGroup, remedies: Sequence[Remedy]) -> None:
+        """Offer the first of these to be copied."""
+        # The children of panels are mounted after the screen.
+        for number, copyable in enumerate(detail.query(Copyable)):
             line = remedies[number] if number < len(remedies) else None
-            self.query_one(f"#remedy-{number}", Copyable).hold(
-                line.line if line else "", _side(line) if line else ""
-            )
+            copyable.hold(line.line if line else "", _side(line) if line else "")
 
     def action_copy_remedy(self) -> None:
         """Copy the command that fixes the chosen row."""
