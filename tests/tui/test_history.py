@@ -5,6 +5,7 @@ from typing import cast
 import pytest
 from textual.widgets import DataTable
 
+from advisor.domain.dataset import Dataset
 from advisor.domain.events import GaveUp
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
@@ -109,6 +110,20 @@ async def test_an_advice_that_is_not_given_is_reported_on_the_step(
         await until(pilot, lambda: "Dtn02 does not answer." in notices(app))
         assert isinstance(app.screen, HistoryScreen)
         assert words(app, "#taking") == ""
+
+
+@pytest.mark.asyncio
+async def test_an_unknown_tool_in_the_entries_leaves_the_history_readable(
+    new_app: NewApp, store: Store
+) -> None:
+    keep_probes(store, "dtn02", [1e9])
+    draft = Draft(destination="dtn02", what="data", data="/data", to="/data", profiled="tool")
+    draft.tool, draft.scanned = "no-such-tool", Dataset(total_bytes=10**9)
+    draft.seen = PathSeen(reach=draft.reach_arguments(), path=a_path())
+    app = new_app(draft)
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("history")
+        await until(pilot, lambda: "Nothing is stored for dtn02" in words(app, "#past"))
 
 
 @pytest.mark.asyncio

@@ -54,9 +54,13 @@ def stored_for(draft: Draft, store: Store) -> Stored:
 
 
 def _check(draft: Draft, path: PathFacts | None) -> Callable[[ProbeRecord], str]:
+    from advisor import registry
     from advisor.advising.stored_settings import parameters_of, what_is_lacking
 
-    parameters = parameters_of(path, draft.tool_name, draft.scanned) if path else {}
+    try:
+        parameters = parameters_of(path, draft.tool_name, draft.scanned) if path else {}
+    except registry.PluginMissing:
+        parameters = {}  # Of no tool: its field says that it is unknown.
     return what_is_lacking(parameters)
 
 
