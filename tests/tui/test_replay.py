@@ -1,5 +1,7 @@
 """A stored session is opened as it was, and replayed."""
 
+import re
+
 import pytest
 from textual.widgets import Static
 
@@ -8,6 +10,8 @@ from advisor.store.history import Store
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.advising.widgets.space_map import SpaceMap
+from advisor.tui.features.advising.widgets.why_panel import WhyPanel
 from advisor.tui.features.history.past_events import events_of
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.features.history.screens.playback import playback_line
@@ -161,3 +165,11 @@ def test_nothing_at_all_is_a_film_too() -> None:
     replay.play_or_pause()
     replay.advance(1.0)
     assert (replay.at_s, replay.length_s) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("panel", [SpaceMap, WhyPanel])
+def test_help_of_a_panel_names_no_key_that_a_replay_has_otherwise(
+    panel: type[SpaceMap | WhyPanel],
+) -> None:
+    assert panel.HELP
+    assert not re.search(r"\bkey [a-z]\b", panel.HELP)

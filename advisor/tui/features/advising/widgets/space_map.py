@@ -45,7 +45,7 @@ class SpaceMap(Titled, Widget, can_focus=True):
     HELP: ClassVar[str | None] = """[b]The map of the settings[/b]
 Each cell is a small range of settings; the further right and up, the more of each, on
 logarithmic scales. Only the range that was probed is shown.
-The number is that of the best probe there (or its throughput: key v), the mark what it was for.
+The number is that of the best probe there (or its throughput), the mark what it was for.
 The greener a cell, the higher the throughput. \\[n] is measured now; the dots are the
 path of the search; underlined is the best of this map."""
     DEFAULT_CSS = (

@@ -17,7 +17,7 @@ class WhyPanel(TextPanel):
     HELP: ClassVar[str | None] = """[b]Why[/b]
 Why the present setting is tried, and what made a difference, newest first: each sentence compares
 the two probes before a step of the search. Without a clear difference the rates differ by less
-than twice their standard error. The method's own words and its conditions for stopping: key w."""
+than twice their standard error."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
         super().__init__(id=id)
