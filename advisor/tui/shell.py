@@ -21,7 +21,7 @@ from advisor.tui.kit.open_history import OpenHistory
 from advisor.tui.kit.panels.message_line import MessageLine
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.shown_text import ShownText
-from advisor.tui.screens import screen_named
+from advisor.tui.screens import WALK, screen_named
 from advisor.tui.status import session_status, shares_status, transfer_status
 
 
@@ -83,9 +83,14 @@ class Shell(App[int]):
         return [Content(socket.gethostname()), Content("idle")]
 
     def go(self, name: str) -> None:
-        """Show the screen of this name, over Home; each keeps its state."""
+        """Show the screen of this name, over Home; each keeps its state.
+
+        A step takes the place of another step, and of all that was opened over that one.
+        """
         if not self.is_screen_installed(name):
             self.install_screen(screen_named(name), name)
+        if name in WALK:
+            self._pop_to(3)
         if len(self.screen_stack) > 2:
             self.switch_screen(name)
         else:
@@ -102,7 +107,11 @@ class Shell(App[int]):
 
     def action_home(self) -> None:
         """Return to Home, from anywhere; a running session continues."""
-        while len(self.screen_stack) > 2:
+        self._pop_to(2)
+
+    def _pop_to(self, count: int) -> None:
+        """Leave the screens above this many: the lowest is Textual's, the second Home."""
+        while len(self.screen_stack) > count:
             self.pop_screen()
 
     def action_help_quit(self) -> None:

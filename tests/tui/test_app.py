@@ -8,17 +8,23 @@ from textual.widgets._toast import Toast, ToastRack
 
 from advisor.domain.quantities import format_rate
 from advisor.store.history import Store
+from advisor.tui import shell
+from advisor.tui.features.advising.screens.history import HistoryScreen
+from advisor.tui.features.advising.screens.profiling import ProfilingScreen
 from advisor.tui.features.advising.screens.where import WhereScreen
+from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import WALK
 from advisor.tui.home import HomeScreen
 from advisor.tui.kit.colours import contrast, role_colours
 from advisor.tui.kit.dialogs.help import HelpScreen
 from advisor.tui.kit.dialogs.too_small import TooSmallScreen
 from advisor.tui.kit.panels.message_line import MessageLine
+from advisor.tui.screens import screen_named
 
 from .conftest import NewApp
 from .driving import until, words
 from .recorded import over
+from .recorded_runs import RecordedRun
 from .stored import keep_probes
 
 
@@ -211,3 +217,26 @@ async def test_the_palette_has_actions_and_no_cursor_keys(new_app: NewApp, store
         assert "New advice" in offered
         assert "Open: Review" in offered
         assert not {"Row down", "Row up", "Down", "Up", "Cursor Down"} & set(offered)
+
+
+@pytest.mark.asyncio
+async def test_a_step_takes_the_place_of_another_and_of_all_above_it(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.go("profiling")
+        await pilot.pause()
+        before = app.screen
+        app.open(screen_named("profiles"))
+        await pilot.pause()
+        app.go("history")
+        await pilot.pause()
+        assert isinstance(app.screen, HistoryScreen)
+        assert len(app.screen_stack) == 3
+        # So a session can be begun, which replaces the screens about the one before.
+        played = RecordedRun(SessionModel(), is_running=False)
+        monkeypatch.setattr(shell, "LiveSession", lambda _: played)
+        app.begin_session(["advise"])
+        await until(pilot, lambda: isinstance(app.screen, ProfilingScreen))
+        assert app.screen is not before
