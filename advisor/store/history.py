@@ -332,6 +332,14 @@ class Store:
             pair = self._newest_unfinished_pair()
         return _unfinished(self.records(pair)) if pair else None
 
+    def unfinished_session(self, session: str) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+        """The session of this identity, with its probes; None if it has ended or is not there.
+
+        The rules are those of `latest_unfinished_session`.
+        """
+        found = self.session_to_extend(session)
+        return _unfinished(self.records(found[0].pair), session) if found else None
+
     def session_to_extend(self, session: str) -> tuple[SessionRecord, list[ProbeRecord]] | None:
         """A session that measured, with its probes, ended or not; None if there is none.
 
@@ -395,7 +403,10 @@ def _to_extend(
     return newest, [p for p in counting(records) if p.session == newest.session]
 
 
-def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+def _unfinished(
+    records: list[Record], session: str = ""
+) -> tuple[SessionRecord, list[ProbeRecord]] | None:
+    """The newest unfinished session of one pair with its probes, or the one of this identity."""
     ended = {
         r.advice.session for r in records if isinstance(r, AdviceRecord) if not r.advice.incomplete
     }
@@ -403,7 +414,12 @@ def _unfinished(records: list[Record]) -> tuple[SessionRecord, list[ProbeRecord]
     said = standing_of(records)
     ended |= said.deleted | said.outliers
     opened = [
-        r for r in records if isinstance(r, SessionRecord) and r.session not in ended and r.request
+        r
+        for r in records
+        if isinstance(r, SessionRecord)
+        and r.session not in ended
+        and r.request
+        and session in ("", r.session)
     ]
     if not opened:
         return None

@@ -97,7 +97,7 @@ class HomeScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._pairs: list[PairSummary] | None = None
-        self._to_resume = ""
+        self._to_resume = self._interrupted = ""
         self._under_way_drawn: object = None
 
     def content(self) -> Iterable[Widget]:
@@ -137,20 +137,23 @@ class HomeScreen(Page):
         except StoreError as error:
             draw_from_thread(self, self._take_trouble, str(error))
             return
-        to_resume = ""
+        to_resume = interrupted = ""
         if unfinished:
             record, probes = unfinished
+            to_resume = record.session
             age = format_duration(max(1.0, time.time() - record.recorded_s))
-            to_resume = f"{record.pair}, begun {age} ago, {count_words(len(probes), 'probe')} done"
-        draw_from_thread(self, self._take, pairs, to_resume)
+            done = count_words(len(probes), "probe")
+            interrupted = f"{record.pair}, begun {age} ago, {done} done"
+        draw_from_thread(self, self._take, pairs, to_resume, interrupted)
         for notice in notices:
             draw_from_thread(self, partial(self.notify, notice, severity="warning"))
 
     def _take_trouble(self, trouble: str) -> None:
         self.query_one(PairCard).tell("History", f"✗ {trouble}")
 
-    def _take(self, pairs: list[PairSummary], to_resume: str) -> None:
-        self._pairs, self._to_resume = pairs, to_resume
+    def _take(self, pairs: list[PairSummary], to_resume: str, interrupted: str) -> None:
+        """`to_resume`: the session that was interrupted last; `interrupted`: it in words."""
+        self._pairs, self._to_resume, self._interrupted = pairs, to_resume, interrupted
         self._show_pairs()
         self._show_under_way()
 
@@ -183,7 +186,7 @@ class HomeScreen(Page):
         if self.app.screen is not self:
             return
         words = self._under_way_words()
-        now = (words, self._to_resume)
+        now = (words, self._interrupted)
         if now == self._under_way_drawn:
             return
         self._under_way_drawn = now
@@ -196,7 +199,7 @@ class HomeScreen(Page):
         under_way.update(Content(words))
         interrupted = self.query_one("#interrupted", Static)
         interrupted.set_class(bool(self._to_resume) and not words, "-said")
-        interrupted.update(Content(f"Interrupted: {self._to_resume}. r resumes it."))
+        interrupted.update(Content(f"Interrupted: {self._interrupted}. r resumes it."))
 
     def _under_way_words(self) -> str:
         session, transfer = self.advisor.session, self.advisor.transfer
@@ -233,13 +236,13 @@ class HomeScreen(Page):
         self.advisor.go("where")
 
     def action_resume(self) -> None:
-        """Resume the session that was interrupted last."""
+        """Resume the session that was interrupted last, as it is named here."""
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
         elif not self._to_resume:
             self.advisor.refuse("no session was interrupted: start one with n")
         else:
-            self.advisor.resume_session()
+            self.advisor.resume_session(self._to_resume)
 
     def action_review(self) -> None:
         """Open the list of past sessions."""

@@ -134,9 +134,10 @@ class Shell(App[int]):
                 self.uninstall_screen(name)
         return self.session
 
-    def resume_session(self) -> None:
-        """Resume the session that was interrupted last, and show it."""
-        self.begin_session(["resume", "--json", "--orders", *self.history.arguments])
+    def resume_session(self, session: str) -> None:
+        """Resume an interrupted session, and show it."""
+        again = ["resume", "--session", session]
+        self.begin_session([*again, "--json", "--orders", *self.history.arguments])
 
     def extend_session(self, session: str, seconds: int) -> None:
         """Continue a session that has ended for some seconds, and show it."""

@@ -114,7 +114,8 @@ async def test_an_interrupted_session_is_named_and_resumed(
         assert app.screen.query_one("#interrupted").display
         assert "Resume session" in words(app, "#start")
         await pilot.press("r")
-        assert begun == [["resume", "--json", "--orders", "--store", store.argument]]
+        named = ["--session", "20260101T000000Z-bbbbbb"]
+        assert begun == [["resume", *named, "--json", "--orders", "--store", store.argument]]
 
 
 @pytest.mark.asyncio

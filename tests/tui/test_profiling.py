@@ -6,6 +6,7 @@ from textual.widgets import Input, Static
 
 from advisor.domain import events as ev
 from advisor.domain import orders as o
+from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.space import Parameter
 from advisor.store.event_log import kept_events
 from advisor.store.layout import shipped_recording
@@ -297,6 +298,18 @@ async def test_giving_up_shows_the_sentence_and_what_can_be_done(
 def test_resuming_is_offered_only_where_something_was_measured() -> None:
     gave_up = ev.GaveUp(at_s=0, message="no such host", exit_code=3)
     assert "resumes" not in outcome_words(SessionModel([gave_up]))
+    nothing = ev.GaveUp(
+        at_s=20,
+        message="no probe gave a throughput",
+        exit_code=1,
+        problem=Problem(kind=ProblemKind.NO_DATA, reason="no probe gave a throughput"),
+    )
+    closed = SessionModel([*while_udt_is_searched(), nothing])
+    assert "resumes" not in outcome_words(closed)
+    assert not closed.can_be_resumed
+    # Its process was lost: nothing closed the session.
+    lost = ev.GaveUp(at_s=20, message="the session ended with status 1", exit_code=1)
+    assert SessionModel([*while_udt_is_searched(), lost]).can_be_resumed
 
 
 @pytest.mark.asyncio
@@ -377,7 +390,9 @@ def test_default_with_buffers_of_the_kernel_is_not_filled_in() -> None:
 
 
 @pytest.mark.asyncio
-async def test_resume_is_a_key_only_where_there_is_something_to_resume(new_app: NewApp) -> None:
+async def test_resume_is_a_key_only_where_there_is_something_to_resume(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = new_app()
     async with app.run_test(size=(120, 40)) as pilot:
         session = await shown(app, pilot, while_udt_is_searched())
@@ -388,6 +403,12 @@ async def test_resume_is_a_key_only_where_there_is_something_to_resume(new_app: 
         screen._look()
         await pilot.pause()
         assert "r" in screen.active_bindings
+        begun: list[list[str]] = []
+        monkeypatch.setattr(AdvisorApp, "begin_session", lambda _, words: begun.append(words))
+        await pilot.press("r")
+        await pilot.pause()
+        # This one, whichever was interrupted last.
+        assert begun[0][:3] == ["resume", "--session", session.model.session]
 
 
 @pytest.mark.asyncio

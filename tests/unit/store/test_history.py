@@ -233,6 +233,25 @@ def test_a_session_that_ended_can_be_extended(
     assert store.session_to_extend("none") is None
 
 
+def test_an_unfinished_session_is_found_by_its_identity(
+    store: Store, pair: Pair, make_probe: Probe, make_session: Session, make_advice: Advise
+) -> None:
+    for record in (
+        make_session("first", 40.0),
+        make_probe(session="first"),
+        make_session("second", 50.0, Pair("x", "y")),
+        make_session("ended", 60.0),
+        make_advice("ended", 61.0),
+    ):
+        store.append(record)
+    assert store.unfinished_session("first") == (
+        make_session("first", 40.0),
+        [make_probe(session="first")],
+    )
+    assert store.unfinished_session("second") == (make_session("second", 50.0, Pair("x", "y")), [])
+    assert store.unfinished_session("ended") is store.unfinished_session("none") is None
+
+
 def test_references_are_searched_after_ones_own(
     tmp_path: Path, pair: Pair, make_probe: Probe
 ) -> None:

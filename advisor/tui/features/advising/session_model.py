@@ -11,6 +11,7 @@ from advisor.domain.evidence import Evidence
 from advisor.domain.measurement import Measurement, Outcome
 from advisor.domain.path import PathFacts
 from advisor.domain.space import Setting, Space
+from advisor.runtime.exit_codes import EXIT_FAILED
 
 
 class ProbeModel(msgspec.Struct, kw_only=True):
@@ -167,6 +168,15 @@ class SessionModel:
     def is_over(self) -> bool:
         """Whether the last event has come."""
         return self.advice is not None or self.gave_up is not None
+
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether it measured, and its end without advice leaves something to continue."""
+        end = self.gave_up
+        if end is None or not self.probes:
+            return False
+        # A session that reports that it failed is closed; one whose process was lost is not.
+        return end.problem is None or end.exit_code != EXIT_FAILED
 
     def apply(self, event: ev.AnyEvent) -> None:
         """Take the next event."""

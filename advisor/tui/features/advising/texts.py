@@ -10,7 +10,7 @@ from advisor.tui.kit.sentences import capitalised
 def outcome_words(model: SessionModel) -> str:
     """The most important message; "" while everything is normal."""
     if model.gave_up:
-        resumable = " r resumes it." if model.probes else ""
+        resumable = " r resumes it." if model.can_be_resumed else ""
         return (
             f"{capitalised(model.gave_up.message)}\n\nThe measurements "
             f"are stored.{resumable} ctrl+g, then Where, starts again."

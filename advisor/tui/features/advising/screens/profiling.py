@@ -117,9 +117,9 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Resume is only there for a session that ended without advice."""
+        """Resume is only there for a session that ended without advice, and has measured."""
         if action == "resume":
-            return bool(self._model and self._model.gave_up)
+            return bool(self._model and self._model.can_be_resumed)
         return super().check_action(action, parameters)
 
     def why_not_next(self) -> str:
@@ -128,7 +128,8 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         if model is None:
             return "nothing is measured yet: start from Where"
         if model.gave_up:
-            return "there is no advice to compare: r resumes, escape goes back"
+            resumes = "r resumes, " if model.can_be_resumed else ""
+            return f"there is no advice to compare: {resumes}escape goes back"
         if model.advice is None:
             left = format_duration(max(1, round(model.left_now_s)))
             return (
@@ -229,13 +230,13 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         open_evidence(self.advisor, self._model)
 
     def action_resume(self) -> None:
-        """Resume a session that ended without advice."""
+        """Resume this session, which ended without advice."""
         if reason := self.advisor.why_no_session():
             self.advisor.refuse(reason)
-        else:
+        elif model := self._model:
             # The application replaces this screen, so it must not be the one on top.
             self.advisor.action_home()
-            self.advisor.resume_session()
+            self.advisor.resume_session(model.session)
 
     def action_values(self) -> None:
         """Toggle probe numbers and throughputs on the map."""
