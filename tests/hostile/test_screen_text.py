@@ -10,25 +10,40 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Button, Static
 
+import advisor.tui
 from advisor.domain import events as ev
 from advisor.domain.advice import Command, Contender, Estimate, Limit
 from advisor.domain.endpoints import Pair
 from advisor.domain.printable import is_printable
 from advisor.domain.problem import Problem, ProblemKind
-from advisor.domain.records import ProbeRecord
+from advisor.domain.records import ProbeRecord, RemarkRecord, TransferRecord
 from advisor.store.history import Store
+from advisor.store.session_digests import SessionDigest
 from advisor.testing.samples import a_path, measured
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.session_model import SessionModel
+from advisor.tui.features.history.screens.session import SessionScreen
+from advisor.tui.features.transfer.screens.past import PastTransferScreen
+from advisor.tui.kit.charts.chart import Chart
+from advisor.tui.kit.charts.series import Series
 from advisor.tui.kit.copying import clipboard
 from advisor.tui.kit.copying.copyable import Copyable
+from advisor.tui.kit.dialogs.ask import AskScreen
+from advisor.tui.kit.dialogs.entry import DialogField, EntryScreen
+from advisor.tui.kit.dialogs.help import HelpScreen
+from advisor.tui.kit.dialogs.save import Format, SaveScreen
+from advisor.tui.kit.tables.row_table import RowTable
 
 CLIPBOARD: Final = "\x1b]52;c;Y3VybCBldmlsfHNo\x07"
-MARKUP: Final = "[b][link='http://evil.example']x[/link][@click=app.quit]y[/]"
+MARKUP: Final = (
+    "[b][link='http://evil.example']x[/link][@click=app.quit]y[/]"
+    '[DTN02] slow [@click="app.quit"[]here [/scratch/me'
+)
 EVIL: Final = f"{CLIPBOARD}\u202e\x9b31m{MARKUP}"
 OWN_ACTION: Final = re.compile(r"screen\.[a-z_]+")
 SETTING: Final = {"streams": 4, "buffer_bytes": 4194304}
@@ -197,3 +212,138 @@ async def test_only_what_can_be_seen_is_copied(tmp_path: Path) -> None:
             clipboard.copy(app, "true\u202e")
         copyable.mend(GAVE_UP.problem)
         assert copyable.line == ""
+
+
+def hostile_past(store: Store) -> SessionDigest:
+    """A stored session whose destination and remarks are hostile text."""
+    session = "20260101T000000Z-aaaaaa"
+    pair = Pair("here", MARKUP)
+    for record in (
+        ProbeRecord(
+            pair=pair,
+            subject="tcp",
+            setting=SETTING,
+            result=measured(1e9),
+            recorded_s=1.7e9,
+            session=session,
+        ),
+        RemarkRecord(pair=pair, recorded_s=1.7e9, session=session, kind="note", text=MARKUP),
+        TransferRecord(
+            pair=pair,
+            recorded_s=1.7e9,
+            session=session,
+            total_bytes=10**9,
+            elapsed_s=10.0,
+            note=MARKUP,
+        ),
+    ):
+        store.append(record)
+    [digest] = store.sessions()
+    return digest
+
+
+def hostile_transfer() -> list[ev.AnyEvent]:
+    started = ev.TransferStarted(
+        at_s=0.0,
+        session="20260101T000000Z-aaaaaa",
+        pair=Pair("here", MARKUP),
+        method=MARKUP,
+        setting={"concurrency": 2, "parallelism": 8},
+        epoch_s=30.0,
+        files=1,
+        total_bytes=10**9,
+    )
+    ended = ev.TransferEnded(
+        at_s=60.0,
+        complete=False,
+        files=0,
+        moved_bytes=0,
+        elapsed_s=60.0,
+        message=MARKUP,
+        missing=[],
+        missing_files=0,
+        exit_code=1,
+    )
+    return [started, ended]
+
+
+def said(app: App[Any]) -> str:
+    """What the texts of the screen say, without the breaks of their lines."""
+    return "\n".join(str(text.render()) for text in app.screen.query(Static))
+
+
+async def _until_said(pilot: Pilot[int], app: App[Any], times: int) -> None:
+    for _ in range(200):
+        if said(app).count(MARKUP) >= times:
+            return
+        await pilot.pause(0.05)
+    raise AssertionError(f"not {times} times: {said(app)}")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("screen", "times"),
+    [(SessionScreen, 3), (lambda session: PastTransferScreen(session, hostile_transfer()), 5)],
+)
+async def test_a_past_session_with_hostile_remarks(
+    tmp_path: Path, screen: Callable[[SessionDigest], Screen[None]], times: int
+) -> None:
+    store = Store(tmp_path / "store")
+    app = AdvisorApp(store, Draft())
+    async with app.run_test(notifications=True, size=(160, 60)) as pilot:
+        app.open(screen(hostile_past(store)))
+        await _until_said(pilot, app, times)
+        assert "[DTN02] slow" in shown(app)
+        app.action_help_here()
+        await pilot.pause(0.1)
+        shown(app)
+
+
+def refuse(_: str = "") -> bytes:
+    raise ValueError(MARKUP)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("dialog", "times"),
+    [
+        (lambda: AskScreen(f"{MARKUP} exists already. Replace it?", "Replace"), 1),
+        (lambda: EntryScreen(MARKUP, [DialogField(name="n", label="Note", check=refuse)], "Ok"), 2),
+        (lambda: SaveScreen(MARKUP, "stem", [Format(name="Text", suffix=".txt", data=refuse)]), 2),
+    ],
+)
+async def test_a_dialog_that_quotes_hostile_text(
+    tmp_path: Path, dialog: Callable[[], Screen[Any]], times: int
+) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(120, 40)) as pilot:
+        app.push_screen(dialog())
+        await _until_said(pilot, app, 1)
+        for button in app.screen.query("#done, #save").results(Button):
+            button.press()
+        await _until_said(pilot, app, times)
+        assert "[DTN02] slow" in shown(app)
+
+
+@pytest.mark.asyncio
+async def test_help_and_headings_that_quote_hostile_text(tmp_path: Path) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(120, 40)) as pilot:
+        chart, table = Chart(MARKUP), RowTable("Medians", MARKUP)
+        await app.screen.mount(chart, table)
+        chart.show([Series(MARKUP, [1.0], [1e8])], x_label=MARKUP, y_label="throughput")
+        await pilot.pause(0.1)
+        assert [str(column.label) for column in table.columns.values()] == [MARKUP]
+        chart.focus()
+        await pilot.pause()
+        app.action_help_here()
+        await _until_said(pilot, app, 2)
+        assert isinstance(app.screen, HelpScreen)
+        shown(app)
+
+
+def test_no_screen_escapes_text_for_markup() -> None:
+    # Textual's function lets upper-case, unclosed and nested brackets through: text from outside
+    # is put into Content instead.
+    sources = [*Path(advisor.tui.__file__).parent.rglob("*.py")]
+    assert [path.name for path in sources if "textual.markup" in path.read_text()] == []

@@ -151,7 +151,7 @@ async def test_boxes_say_themselves_in_words(new_app: NewApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, recorded)
         await drawn(pilot, app)
-        said = app.screen.query_one(FlowBoxes).HELP
+        said = app.screen.query_one(FlowBoxes).HELP.plain
         rates = rates_by_flows(recorded)[1]
         median = statistics.median(rates) / 1e6
         assert f"1: {len(rates)} probes, median {median:.0f} Mbit/s" in said

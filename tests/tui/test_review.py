@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input, RadioSet, Static
 
 from advisor.domain.endpoints import Pair
-from advisor.domain.records import SessionRecord
+from advisor.domain.records import RemarkRecord, SessionRecord
 from advisor.store.history import Store
 from advisor.testing.samples import a_path
 from advisor.tui.features.advising.session_model import SessionModel
@@ -21,7 +21,7 @@ from advisor.tui.home import HomeScreen
 
 from .conftest import NewApp
 from .driving import settle
-from .stored_sessions import keep, keep_three, opened, state_of
+from .stored_sessions import OTHER, keep, keep_three, opened, state_of
 from .test_advice_saving import wrong
 from .test_comparison import PAIR, SIZES, an_advice, notices, shown, some_events, text_of
 
@@ -291,6 +291,23 @@ async def test_a_note_is_kept_and_found(new_app: NewApp, three: Store) -> None:
         await pilot.press("enter")
         await settle(pilot)
         assert "[sun] day" in text_of(app)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "note", ["[DTN02] was slow", "copied to [/scratch/me", 'see [@click="app.quit"[]here']
+)
+async def test_a_note_is_shown_as_it_was_typed(new_app: NewApp, three: Store, note: str) -> None:
+    three.append(
+        RemarkRecord(pair=OTHER, recorded_s=1.7e9, session="three", kind="note", text=note)
+    )
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(app, pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert shown(app) is SessionScreen
+        assert note in text_of(app)
 
 
 @pytest.mark.asyncio

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.markup import escape
 from textual.theme import Theme
 from textual.widget import Widget
 
@@ -110,9 +109,14 @@ class Chart(Titled, Widget, can_focus=True):
         self._draw()
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """The present chart as text, for people who cannot see it."""
-        return f"[b]{escape(self.title)}[/b]\n{escape(self.picture.summary)}"
+        return self.explained(self.picture.summary)
+
+    def explained(self, *lines: str) -> Content:
+        """Lines of text below the title, for the help of a chart."""
+        title = Content.styled(self.title, "bold")
+        return Content.assemble(title, *(f"\n{line}" for line in lines))
 
     def _retheme(self, _: Theme) -> None:
         self._drawn = None
@@ -137,7 +141,7 @@ class Chart(Titled, Widget, can_focus=True):
             unnamed = Painter(plot, self.picture, self._style, drawing).paint()
         self._key = legend(self.picture.series, unnamed, self.app.theme_variables)
         self._place_key()
-        self.border_subtitle = escape(self.picture.x_label)
+        self.border_subtitle = Content(self.picture.x_label)
 
     def _place_key(self) -> None:
         """Put the legend into the title line, or below the chart."""

@@ -5,7 +5,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Button
 
@@ -30,7 +29,7 @@ class AskScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="dialog", can_focus=False):
-            yield Static(escape(self._question))
+            yield Static(self._question)
             with Horizontal(id="answers"):
                 yield Button("No", id="no")
                 yield Button(self._yes, id="yes", variant="warning")

@@ -7,7 +7,6 @@ import msgspec
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label
 
@@ -39,7 +38,7 @@ class EntryScreen(ModalScreen[dict[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="dialog", can_focus=False):
-            yield Static(escape(self._title))
+            yield Static(self._title)
             for field in self._fields:
                 yield Label(field.label)
                 yield Input(placeholder=field.placeholder, id=f"field-{field.name}", compact=True)
@@ -72,7 +71,7 @@ class EntryScreen(ModalScreen[dict[str, str] | None]):
             try:
                 field.check(line.value)
             except ValueError as error:
-                self.query_one("#wrong", Static).update(escape(f"{field.label}: {error}"))
+                self.query_one("#wrong", Static).update(f"{field.label}: {error}")
                 line.focus()
                 return
             entered[field.name] = line.value

@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.dom import DOMNode
-from textual.markup import escape
 from textual.screen import ModalScreen, Screen
 
 from advisor.tui.kit.static import Static
@@ -28,23 +28,25 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield Static(self._text(), markup=True)
+            yield Static(self._text())
 
-    def _text(self) -> str:
+    def _text(self) -> Content:
         blocks = [help_of(self._about.focused), help_of(self._about), *self._keys()]
-        return "\n".join(dict.fromkeys(block for block in blocks if block))
+        return Content("\n").join(dict.fromkeys(block for block in blocks if block))
 
-    def _keys(self) -> Iterator[str]:
+    def _keys(self) -> Iterator[Content]:
         """The keys, one group for each kind of thing that they act on."""
-        groups: dict[str, list[str]] = {_FOCUSED: [], _HERE: [], _EVERYWHERE: []}
+        groups: dict[str, list[Content]] = {_FOCUSED: [], _HERE: [], _EVERYWHERE: []}
         for active in self._about.active_bindings.values():
             if active.binding.description and not active.binding.system:
                 key = self.app.get_key_display(active.binding)
-                line = f"  [b]{escape(key):>8}[/b]  {escape(active.binding.description)}"
+                line = Content.assemble(
+                    "  ", (f"{key:>8}", "bold"), f"  {active.binding.description}"
+                )
                 groups[self._group_of(active.node)].append(line)
         for title, lines in groups.items():
             if lines:
-                yield "\n".join([f"[b]{title}[/b]", *lines, ""])
+                yield Content("\n").join([Content.styled(title, "bold"), *lines, Content("")])
 
     def _group_of(self, node: DOMNode) -> str:
         if isinstance(node, App):
@@ -52,11 +54,14 @@ class HelpScreen(ModalScreen[None]):
         return _HERE if isinstance(node, Screen) else _FOCUSED
 
 
-def help_of(node: DOMNode | None) -> str:
-    """The `HELP` of the nearest ancestor that has one; "" where none has."""
+def help_of(node: DOMNode | None) -> Content:
+    """The `HELP` of the nearest ancestor that has one; empty where none has.
+
+    It is markup where it is a `str`, so Content where it quotes data.
+    """
     while node is not None:
-        text: str = getattr(node, "HELP", "") or ""
-        if text:
-            return text.strip() + "\n"
+        words: str | Content = getattr(node, "HELP", "") or ""
+        if words:
+            return Content.from_markup(words.strip() if isinstance(words, str) else words) + "\n"
         node = node.parent
-    return ""
+    return Content("")

@@ -11,7 +11,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, RadioSet
 
@@ -58,7 +57,7 @@ class SaveScreen(ModalScreen[Path | None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="dialog", can_focus=False):
-            yield Static(escape(f"Save {self._what}"))
+            yield Static(f"Save {self._what}")
             with RadioSet(id="formats", compact=True):
                 for number, each in enumerate(self._formats):
                     yield Choice(f"{each.name} ({each.suffix})", value=number == 0)
@@ -134,7 +133,7 @@ class SaveScreen(ModalScreen[Path | None]):
 
     def _tell(self, sentence: str) -> None:
         text = capitalised(sentence)
-        self.query_one("#wrong", Static).update(escape(f"{text}." if text else ""))
+        self.query_one("#wrong", Static).update(f"{text}." if text else "")
 
 
 def explained(path: Path, error: OSError) -> str:

@@ -35,7 +35,7 @@ class RowTable(Titled, DataTable[Text]):
 
     def on_mount(self) -> None:
         self._has_begun = True
-        self.add_columns(*self._names)
+        self.add_columns(*map(Text, self._names))
         self._draw()
 
     def fill(self, rows: list[tuple[str, tuple[Text, ...]]], columns: tuple[str, ...] = ()) -> None:
@@ -55,7 +55,7 @@ class RowTable(Titled, DataTable[Text]):
         at = self.chosen
         self.clear(columns=renamed)
         if renamed:
-            self.add_columns(*self._names)
+            self.add_columns(*map(Text, self._names))
         for key, cells in self._rows:
             self.add_row(*cells, key=key)
         keys = [key for key, _ in self._rows]

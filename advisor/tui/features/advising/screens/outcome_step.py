@@ -21,6 +21,8 @@ class OutcomeStep(Step):
     """A step about the outcome of a session: of `model`, or of the one that runs or ran last."""
 
     EMPTY: ClassVar[str] = ""
+    """What it shows while there is no outcome, in markup."""
+
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "scroll_body(1)", "Down", show=False),
@@ -89,7 +91,7 @@ class OutcomeStep(Step):
         outcome = self.query_one("#outcome", Vertical)
         await outcome.remove_children()
         parts = list(self.outcome(model)) if model else []
-        await outcome.mount_all(parts or [Static(self.EMPTY)])
+        await outcome.mount_all(parts or [Static(Content.from_markup(self.EMPTY))])
         # Without scrolling: the headline above it stays in view.
         self.set_focus(next(iter(self.focus_chain), None), scroll_visible=False)
 
@@ -102,10 +104,9 @@ class OutcomeStep(Step):
         if model.evidence:
             newest = list(model.evidence.values())[-1]
             went_by = f"{newest.similar} of {newest.known}" if newest.similar else "no"
-            yield Static(
-                f"The search used {went_by} past transfers: [b]p[/b] shows what they say.",
-                id="past-transfers",
-            )
+            used = f"The search used {went_by} past transfers: "
+            words = Content.assemble(used, ("p", "bold"), " shows what they say.")
+            yield Static(words, id="past-transfers")
 
     def action_past(self) -> None:
         """Open what past transfers predict, if the method consults them."""

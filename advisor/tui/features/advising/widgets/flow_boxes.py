@@ -1,6 +1,6 @@
 """Box plots: throughput and its scatter by the number of flows."""
 
-from textual.markup import escape
+from textual.content import Content
 
 from advisor.domain.quantities import format_rate, format_rates
 from advisor.domain.space import Setting
@@ -50,22 +50,19 @@ class FlowBoxes(Chart):
         )
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of boxes, and the present ones as text."""
         said = [_box_words(box) for box in self._boxes[:_MOST_IN_WORDS]] or ["No probe yet."]
         if more := len(self._boxes) - len(said):
             said.append(f"… and {more} more." if more > 0 else "")
-        return "\n".join(
-            [
-                f"[b]{escape(self.title)}[/b]",
-                "One box for each number of flows, over all probes with that many: a flow is one "
-                "connection, files at a time × streams each. The line in the box is the median; "
-                "half of the probes lie in the box, and the whiskers reach to the furthest "
-                "within 1.5 box heights. The rings beside it are the single probes; fewer than "
-                "three have no box. Boxes that overlap much do not differ significantly. For a "
-                "tool it is the rate while files flow, without start-up and end.",
-                *said,
-            ]
+        return self.explained(
+            "One box for each number of flows, over all probes with that many: a flow is one "
+            "connection, files at a time × streams each. The line in the box is the median; "
+            "half of the probes lie in the box, and the whiskers reach to the furthest "
+            "within 1.5 box heights. The rings beside it are the single probes; fewer than "
+            "three have no box. Boxes that overlap much do not differ significantly. For a "
+            "tool it is the rate while files flow, without start-up and end.",
+            *said,
         ).rstrip()
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Final, get_args
 
-from textual.markup import escape
+from textual.content import Content
 
 from advisor.domain.evidence import Evidence, Level, SimilarGroup, SurfaceSlice
 from advisor.tui.kit.charts.axis import axis_end
@@ -54,17 +54,17 @@ class SliceChart(Chart):
         )
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """An explanation of the chart, and its values as text."""
-        return (
-            f"[b]{escape(self.title)}[/b]\nThe points are past transfers of the "
+        return self.explained(
+            "The points are past transfers of the "
             "chosen group, measured on its day. The curve is a slice of the surface fitted to "
             "the whole group, at the values of the other two levels in the title: those of the "
             "group that are nearest to the answer's. The vertical line is the value that is "
             "advised, the dashed one what the sample gave just now. Where the points lie far "
             "from the curve, the group is a weak predictor; where the curve is flat, this level "
-            "matters little. Along the axis each factor of two is as wide as the next.\n"
-            + escape(self.picture.summary)
+            "matters little. Along the axis each factor of two is as wide as the next.",
+            self.picture.summary,
         )
 
 

@@ -103,7 +103,7 @@ class FleetScreen(Page):
         matrix.show(shown, self._view.standing.now_s, ages=self._ages)
         hosts = {host for one in shown for host in (one.source, one.destination)}
         more = f", {MOST_HOSTS} of {len(hosts):,} hosts" if len(hosts) > MOST_HOSTS else ""
-        matrix.border_subtitle = f"{self._measure}{more}"
+        matrix.border_subtitle = Content(f"{self._measure}{more}")
         self._draw_pair()
 
     def _draw_pair(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
 
 from advisor.domain.quantities import format_duration
@@ -50,8 +51,8 @@ class PlaybackPage(Page):
         super().__init__()
         self._replay: Replay | None = None
 
-    def about(self) -> list[str]:
-        """The lines of markup above the charts."""
+    def about(self) -> list[Content]:
+        """The lines above the charts."""
         return []
 
     def content(self) -> Iterable[Widget]:
@@ -87,11 +88,12 @@ class PlaybackPage(Page):
 
     def say_about(self) -> None:
         """Update the lines above the charts."""
-        self.query_one("#about", Static).update("\n".join(self.about()))
+        self.query_one("#about", Static).update(Content("\n").join(self.about()))
 
     def _draw(self) -> None:
         if self._replay:
-            self.query_one("#film", Static).update(playback_line(self._replay))
+            film = Content.from_markup(playback_line(self._replay))
+            self.query_one("#film", Static).update(film)
             self.query_one(SessionView).show(self._replay.model)
 
     def _tick(self) -> None:
@@ -174,7 +176,7 @@ class PlaybackPage(Page):
 
 
 def playback_line(replay: Replay) -> str:
-    """The position and speed of the replay in one line."""
+    """The position and speed of the replay in one line of markup."""
     share = replay.at_s / replay.length_s if replay.length_s else 0.0
     at = format_duration(replay.at_s) if replay.at_s else "0 s"
     return (

@@ -30,8 +30,9 @@ class RecordingScreen(PlaybackPage):
     def trail(self) -> Content:
         return Content.styled("Recording", "bold")
 
-    def about(self) -> list[str]:
-        return [" A RECORDING: nothing is measured now. 46 ms, 1 Gbit/s, emulated; Escape: home."]
+    def about(self) -> list[Content]:
+        words = " A RECORDING: nothing is measured now. 46 ms, 1 Gbit/s, emulated; Escape: home."
+        return [Content(words)]
 
     def on_mount(self) -> None:
         super().on_mount()

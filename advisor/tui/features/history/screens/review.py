@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.markup import escape
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -25,7 +25,7 @@ from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 from advisor.tui.screens import screen_named
 
-_NOTHING_YET = (
+_NOTHING_YET: Final = Content.from_markup(
     "No session is stored yet.\n\nStart one with [b]New advice[/b] at home (Ctrl+G), or import "
     "measurements of other tools: [b]advisor history import FILE…[/b] reads ProbData's .PROF "
     "files and the output of iperf3 -J."
@@ -100,7 +100,7 @@ class ReviewScreen(Page):
         draw_from_thread(self, draw)
 
     def _fail(self, sentence: str) -> None:
-        self._say_nothing(escape(capitalised(sentence)))
+        self._say_nothing(capitalised(sentence))
 
     def _take(self, sessions: list[SessionDigest]) -> None:
         if sessions != self._sessions:
@@ -122,7 +122,7 @@ class ReviewScreen(Page):
         else:
             self._say_nothing("" if every else _NOTHING_YET)
 
-    def _say_nothing(self, text: str) -> None:
+    def _say_nothing(self, text: str | Content) -> None:
         """Say why no session is listed. The table stays: hidden, it would lose the focus."""
         words = self.query_one("#nothing", Static)
         words.update(text)

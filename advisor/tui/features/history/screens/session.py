@@ -6,7 +6,6 @@ from typing import ClassVar
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.markup import escape
 
 from advisor.domain.quantities import format_rate
 from advisor.report.composition import composition_words
@@ -45,15 +44,15 @@ class SessionScreen(PlaybackPage):
     def trail(self) -> Content:
         return past_trail(self._session.session)
 
-    def about(self) -> list[str]:
+    def about(self) -> list[Content]:
         return [*session_lines(self._session, kept=self._kept), *self._composed()]
 
-    def _composed(self) -> list[str]:
+    def _composed(self) -> list[Content]:
         """The limits by disks and network, where files were moved."""
         advice = self._replay.whole().advice if self._replay else None
         if advice is None or advice.composition is None:
             return []
-        return [f"Disks and network: {escape(composition_words(advice.composition))}."]
+        return [Content(f"Disks and network: {composition_words(advice.composition)}.")]
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -65,7 +64,7 @@ class SessionScreen(PlaybackPage):
             with self.advisor.history.store() as store:
                 events, kept = events_of(store, self._session)
         except StoreError as error:
-            draw = partial(self.fail, escape(str(error)))
+            draw = partial(self.fail, str(error))
         else:
             draw = partial(self._take, Replay(events), kept)
         draw_from_thread(self, draw)
@@ -96,33 +95,37 @@ class SessionScreen(PlaybackPage):
         self.say_about()
 
 
-def session_lines(session: SessionDigest, *, kept: bool = True) -> list[str]:
-    """A summary in lines of markup; `kept`: whether its events were stored."""
+def session_lines(session: SessionDigest, *, kept: bool = True) -> list[Content]:
+    """A summary in lines; `kept`: whether its events were stored."""
     best = session.best
     reached = (
-        f", at best {format_rate(best.throughput_bps)} with "
-        f"{escape(describe(best.subject, best.setting))}"
+        f", at best {format_rate(best.throughput_bps)} with {describe(best.subject, best.setting)}"
         if best
         else ""
     )
     lines = [
-        f"[b]{escape(str(session.pair))}[/b]  {local_time(session.began_s)}, {session.state}; "
-        f"{count_words(session.probes, 'probe')}{reached}"
+        Content.assemble(
+            (str(session.pair), "bold"),
+            f"  {local_time(session.began_s)}, {session.state}; "
+            f"{count_words(session.probes, 'probe')}{reached}",
+        )
     ]
     if session.outlier:
-        lines.append("[$act]Marked as an outlier: it no longer counts as a result.[/]")
+        words = "Marked as an outlier: it no longer counts as a result."
+        lines.append(Content.styled(words, "$act"))
     if not kept:
-        lines.append(
-            "[$act]Its events were not stored: this is derived from its probes' records, "
-            "without the search's steps.[/]"
+        words = (
+            "Its events were not stored: this is derived from its probes' records, without the "
+            "search's steps."
         )
+        lines.append(Content.styled(words, "$act"))
     interval_bps = session.advice.interval_bps if session.advice else None
-    lines += [
-        f"Transfer {local_time(t.recorded_s)}: {verdict(t.rate_bps, interval_bps)} {escape(t.note)}"
+    remarks = [
+        f"Transfer {local_time(t.recorded_s)}: {verdict(t.rate_bps, interval_bps)} {t.note}"
         for t in session.transfers
     ]
-    lines += [
-        f"Note {local_time(n.recorded_s)}: {escape(n.text + (f' ({n.by})' if n.by else ''))}"
+    remarks += [
+        f"Note {local_time(n.recorded_s)}: {n.text}{f' ({n.by})' if n.by else ''}"
         for n in session.notes
     ]
-    return lines
+    return [*lines, *map(Content, remarks)]

@@ -8,7 +8,6 @@ from typing import Final
 from textual import work
 from textual.containers import Vertical
 from textual.content import Content
-from textual.markup import escape
 from textual.widget import Widget
 
 from advisor.domain.quantities import format_rate
@@ -84,7 +83,7 @@ class SideBySideScreen(Page):
         draw_from_thread(self, draw)
 
     def _fail(self, sentence: str) -> None:
-        self.query_one("#who", Static).update(escape(sentence))
+        self.query_one("#who", Static).update(sentence)
 
     def _take(self, models: list[SessionModel]) -> None:
         lettered = list(zip("ABCDEF", self._sessions, models, strict=False))

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from rich.text import Text
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.markup import escape
+from textual.content import Content
 from textual.widget import Widget
 
 from advisor.report.profile import LIST_COLUMNS, list_row
@@ -21,7 +21,7 @@ from advisor.tui.page import Page
 
 _ROOM_FROM: Final = {"pair": 140, "begun": 100}
 """The width from which a terminal has room for a column."""
-_NOTHING: Final = (
+_NOTHING: Final = Content.from_markup(
     "No profile is stored. Measure one with [b]advisor profile HOST[/b], or "
     "[b]advisor lab profile[/b] on emulated paths."
 )
@@ -70,12 +70,12 @@ class ProfilesScreen(Page):
             with self.advisor.history.store() as store:
                 found = stored_profiles(store)
         except StoreError as error:
-            draw = partial(self._say, escape(capitalised(str(error))))
+            draw = partial(self._say, capitalised(str(error)))
         else:
             draw = partial(self._take, found)
         draw_from_thread(self, draw)
 
-    def _say(self, words: str) -> None:
+    def _say(self, words: str | Content) -> None:
         nothing = self.query_one("#nothing", Static)
         nothing.update(words)
         nothing.display = bool(words)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from textual.markup import escape
+from textual.content import Content
 
 from advisor.domain.quantities import format_duration
 from advisor.report.rtt_profile import Curves, RttProfile, rtt_lines
@@ -49,18 +49,15 @@ class RttChart(Chart):
         )
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """How it is read, and what it shows as text."""
-        return "\n".join(
-            [
-                f"[b]{escape(self.title)}[/b]",
-                "A line for each number of flows, each with its best setting: the medians. Half "
-                "of the probes lie in a box, and the whiskers reach to the furthest within 1.5 "
-                "box heights. Left of a dashed line a curve is concave, so that long connections "
-                "reach nearly as much as short ones; right of it throughput falls as with 1/RTT.",
-                escape(self.picture.summary),
-                *map(escape, self._lines),
-            ]
+        return self.explained(
+            "A line for each number of flows, each with its best setting: the medians. Half "
+            "of the probes lie in a box, and the whiskers reach to the furthest within 1.5 "
+            "box heights. Left of a dashed line a curve is concave, so that long connections "
+            "reach nearly as much as short ones; right of it throughput falls as with 1/RTT.",
+            self.picture.summary,
+            *self._lines,
         )
 
 

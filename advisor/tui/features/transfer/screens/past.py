@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.markup import escape
 from textual.widget import Widget
 
 from advisor.domain.events import AnyEvent, EpochEnded
@@ -54,12 +53,13 @@ class PastTransferScreen(Page):
 
     def content(self) -> Iterable[Widget]:
         started, ended = self._model.started, self._model.ended
-        method = escape(started.method if started else self._session.method)
-        end = f": {escape(ended.message)}" if ended else ""
-        lines = [*session_lines(self._session), f"Tuned by {method}, {self._epochs} epochs{end}."]
+        method = started.method if started else self._session.method
+        end = f": {ended.message}" if ended else ""
+        tuned = f"Tuned by {method}, {self._epochs} epochs{end}."
+        lines = [*session_lines(self._session), Content(tuned)]
         if ended and ended.advised:
-            lines.append(escape(fulfilment_line(ended.advised).plain))
-        yield FieldGroup("Session", Static("\n".join(lines), id="about"))
+            lines.append(Content(fulfilment_line(ended.advised).plain))
+        yield FieldGroup("Session", Static(Content("\n").join(lines), id="about"))
         yield TransferView(id="view")
 
     def on_mount(self) -> None:
