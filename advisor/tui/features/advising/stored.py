@@ -61,7 +61,7 @@ def _check(draft: Draft, path: PathFacts | None) -> Callable[[ProbeRecord], str]
         parameters = parameters_of(path, draft.tool_name, draft.scanned) if path else {}
     except registry.PluginMissing:
         parameters = {}  # Of no tool: its field says that it is unknown.
-    return what_is_lacking(parameters)
+    return what_is_lacking(parameters, draft.scanned)
 
 
 def _is_meant(subject: str, draft: Draft) -> bool:
