@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from advisor.domain.quantities import format_bytes
@@ -19,9 +19,11 @@ def where_text(machines: Sequence[Machine], late: Sequence[Late], hosts: str) ->
         return ""
     last = machines[-1]
     versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
+    processors = _or(one.processor for one in machines)
+    kernels = _or(one.kernel for one in machines)
     text = (
-        f"{last.processor}, {last.cores} cores, {format_bytes(last.memory_bytes)}; Linux "
-        f"{last.kernel}; {versions}. {hosts}, the emulator and the loads share these cores."
+        f"{processors}, {last.cores} cores, {format_bytes(last.memory_bytes)}; Linux {kernels}; "
+        f"{versions}. {hosts}, the emulator and the loads share these cores."
     )
     if late:
         middle_ms, worst_ms = (pick(one.p99_s for one in late) * 1000 for pick in (median, max))
@@ -34,3 +36,8 @@ def where_text(machines: Sequence[Machine], late: Sequence[Late], hosts: str) ->
         for one in machines
     )
     return f"## Where\n\n{filled(text)}\n\nStarted or resumed with:\n\n{began}"
+
+
+def _or(names: Iterable[str]) -> str:
+    """Each name once: what was resumed may have been so on another machine."""
+    return " or ".join(dict.fromkeys(names))
