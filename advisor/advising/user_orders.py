@@ -30,12 +30,12 @@ def _trouble_with(context: Context, wanted: o.Try) -> str:
     subjects = [request.tool] if request.tool else request.transports
     if wanted.subject not in subjects:
         return f"this session measures {', '.join(subjects)}"
-    needed = parameters_of(context.path, request.tool, request.dataset)[wanted.subject]
-    if lacking := sorted(lacking_of(wanted.setting, needed)):
-        return f"it needs a number of {', '.join(lacking)}"
     known = [set(p.setting) for p in context.probes if p.subject == wanted.subject]
     if known and set(wanted.setting) not in known:
         return f"a setting of {wanted.subject} has {', '.join(sorted(known[0]))}"
+    needed = parameters_of(context.path, request.tool, request.dataset)[wanted.subject]
+    if lacking := sorted(lacking_of(wanted.setting, needed)):
+        return f"it needs a number of {', '.join(lacking)}"
     for name, value in wanted.setting.items():
         if not isinstance(value, str) and not 0 <= value < 2**31:
             return f"{name} {value} is out of bounds"

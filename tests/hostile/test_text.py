@@ -329,7 +329,7 @@ WAYS_OUT: Final = {
     r"\btyper\.(echo|secho)\(": set(),
     r"(?<![\w.])print\(": set(),
     r"\bConsole\(": {"advisor/report/output.py"},
-    r"from_markup\(": set(),
+    r"from_markup\(": {"advisor/tui/kit/marked.py"},
     r"\bshlex\.(join|quote)\(": {
         "advisor/domain/shell.py",
         "advisor/report/script.py",  # A script is a file: any POSIX shell has to read it.

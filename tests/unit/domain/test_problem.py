@@ -15,7 +15,7 @@ from advisor.store.errors import StoreFull
 
 # They end work on the user's order, say why one entry of a file is left out, become the outcome of
 # a probe, or are met where the database's own errors are.
-_NO_PROBLEMS = {"Stopped", "ReadingStopped", "RefusedError", "ProbeFailed", "NoAnswer"}
+_NO_PROBLEMS = {"Stopped", "ReadingStopped", "RefusedError", "ProbeFailed", "NoAnswer", "GivenUp"}
 
 
 def test_one_line() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from textual.events import ScreenResume
 from textual.widgets import Checkbox
 
 from advisor.transfer.tuned.parsing import parse_epoch
@@ -90,12 +89,8 @@ class MoveForm(Page):
             label, attribute, self.draft, check=check, example=example, explained=explained
         )
 
-    def on_screen_resume(self, _: ScreenResume) -> None:
-        # The children of panels are mounted after the screen.
-        self.call_after_refresh(self.renew)
-
     def renew(self) -> None:
-        """Show the entries as they are: those for one run are gone once it has begun."""
+        """Show the entries as they are."""
         for field in self.query(Field):
             field.refill()
         with self.prevent(Checkbox.Changed):
@@ -121,3 +116,5 @@ class MoveForm(Page):
             return
         self.start()
         self.draft.forget_once()
+        # A screen that the palette opened stays, and shows what the next transfer will be.
+        self.renew()

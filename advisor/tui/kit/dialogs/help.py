@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 
+from advisor.tui.kit.marked import marked
 from advisor.tui.kit.static import Static
 
 _EVERYWHERE: Final = "Everywhere"
@@ -62,6 +63,6 @@ def help_of(node: DOMNode | None) -> Content:
     while node is not None:
         words: str | Content = getattr(node, "HELP", "") or ""
         if words:
-            return Content.from_markup(words.strip() if isinstance(words, str) else words) + "\n"
+            return (marked(words.strip()) if isinstance(words, str) else words) + "\n"
         node = node.parent
     return Content("")

@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.step import Step
+from advisor.tui.kit.marked import marked
 from advisor.tui.kit.static import Static
 from advisor.tui.page import past_trail
 from advisor.tui.status import session_status
@@ -91,7 +92,7 @@ class OutcomeStep(Step):
         outcome = self.query_one("#outcome", Vertical)
         await outcome.remove_children()
         parts = list(self.outcome(model)) if model else []
-        await outcome.mount_all(parts or [Static(Content.from_markup(self.EMPTY))])
+        await outcome.mount_all(parts or [Static(marked(self.EMPTY))])
         # Without scrolling: the headline above it stays in view.
         self.set_focus(next(iter(self.focus_chain), None), scroll_visible=False)
 

@@ -12,6 +12,7 @@ from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.advising.widgets.session_view import SESSION_PANELS, SessionView
 from advisor.tui.features.history.replay import Replay
 from advisor.tui.kit.charts.gauge import gauge
+from advisor.tui.kit.marked import marked
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 
@@ -92,7 +93,7 @@ class PlaybackPage(Page):
 
     def _draw(self) -> None:
         if self._replay:
-            film = Content.from_markup(playback_line(self._replay))
+            film = marked(playback_line(self._replay))
             self.query_one("#film", Static).update(film)
             self.query_one(SessionView).show(self._replay.model)
 

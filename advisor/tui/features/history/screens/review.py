@@ -20,12 +20,13 @@ from advisor.tui.features.history.widgets.session_table import SessionTable
 from advisor.tui.features.transfer.past_events import past_transfer_events
 from advisor.tui.kit.dialogs.save import SaveScreen
 from advisor.tui.kit.from_thread import draw_from_thread
+from advisor.tui.kit.marked import marked
 from advisor.tui.kit.sentences import capitalised, count_words
 from advisor.tui.kit.static import Static
 from advisor.tui.page import Page
 from advisor.tui.screens import screen_named
 
-_NOTHING_YET: Final = Content.from_markup(
+_NOTHING_YET: Final = marked(
     "No session is stored yet.\n\nStart one with [b]New advice[/b] at home (Ctrl+G), or import "
     "measurements of other tools: [b]advisor history import FILE…[/b] reads ProbData's .PROF "
     "files and the output of iperf3 -J."

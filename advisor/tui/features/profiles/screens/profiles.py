@@ -14,6 +14,7 @@ from advisor.report.profile import LIST_COLUMNS, list_row
 from advisor.store.errors import StoreError
 from advisor.store.profiles import StoredProfile, stored_profiles
 from advisor.tui.kit.from_thread import draw_from_thread
+from advisor.tui.kit.marked import marked
 from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.static import Static
 from advisor.tui.kit.tables.row_table import RowTable
@@ -21,7 +22,7 @@ from advisor.tui.page import Page
 
 _ROOM_FROM: Final = {"pair": 140, "begun": 100}
 """The width from which a terminal has room for a column."""
-_NOTHING: Final = Content.from_markup(
+_NOTHING: Final = marked(
     "No profile is stored. Measure one with [b]advisor profile HOST[/b], or "
     "[b]advisor lab profile[/b] on emulated paths."
 )

@@ -1,0 +1,11 @@
+"""Texts of the program with marks for their style."""
+
+from textual.content import Content
+
+
+def marked(text: str) -> Content:
+    """A text in Textual's markup, as `[b]words[/b]`: of the program's own words and numbers alone.
+
+    In names, notes and messages brackets would be read as marks: they are put together as Content.
+    """
+    return Content.from_markup(text)
