@@ -69,7 +69,8 @@ def _profile(probe: ProbeRecord) -> _Profile | None:
     if not names or any(int(setting[name]) < 1 for name in names):
         return None
     fixed = setting_key({n: value for n, value in setting.items() if n not in names})
-    octave = round(math.log2(probe.file_bytes)) if probe.file_bytes else None
+    size_bytes = probe.file_bytes
+    octave = round(math.log2(size_bytes)) if size_bytes and size_bytes > 0 else None
     return _Profile(probe.pair, probe.subject, fixed, names, octave)
 
 

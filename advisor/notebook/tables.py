@@ -10,6 +10,7 @@ from advisor.cli.history.lookup import resolve_pair
 from advisor.cli.options import configured_store
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.notebook.errors import AdvisorError
+from advisor.store.completeness import in_full
 from advisor.store.exporters import probe_rows
 from advisor.store.history import SessionDigest, Store
 from advisor.store.layout import shipped_profiles
@@ -92,11 +93,12 @@ def history(
         )
     try:
         kept = _opened(store)
-        pairs = [resolve_pair(kept, pair)] if pair else kept.stored_pairs()
-        if kind == "probes":
-            rows = list(probe_rows(record for one in pairs for record in kept.records(one)))
-        else:
-            rows = list(_session_rows(d for one in pairs for d in kept.sessions(one)))
+        with in_full(kept.kept, "the table"):
+            pairs = [resolve_pair(kept, pair)] if pair else kept.stored_pairs()
+            if kind == "probes":
+                rows = list(probe_rows(record for one in pairs for record in kept.records(one)))
+            else:
+                rows = list(_session_rows(d for one in pairs for d in kept.sessions(one)))
     except ProblemError as error:
         raise AdvisorError.about("", error) from error
     except typer.BadParameter as error:

@@ -107,7 +107,7 @@ class _ProfileSession(Session):
         if self._interrupted is None:
             return
         found = of_this_connection(self._interrupted.probes, path, {})
-        if self._interrupted.probes and not found.probes:
+        if self._interrupted.probes and not (found.probes or found.faster):
             raise ValueError(
                 f"the path is not what it was when '{self._interrupted.record.name}' was begun: "
                 f"{found.ignored[0]}: begin another profile"

@@ -53,8 +53,11 @@ class AdvisorChild:
                 raise BadData(f"a line is longer than {most_bytes} bytes")
 
     async def events(self) -> AsyncIterator[AnyEvent]:
-        """Its events, until it ends. Lines that are not events are skipped."""
-        while line := await self._child.stdout.readline():
+        """Its events, until it ends. Lines that are not events are skipped.
+
+        Raises BadData for a line that is longer than any event.
+        """
+        async for line in self.lines(LINE_LIMIT_BYTES):
             with contextlib.suppress(BadData):
                 yield decoded(self._decoder, line, LINE_LIMIT_BYTES)
 

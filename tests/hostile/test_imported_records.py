@@ -169,3 +169,11 @@ def test_a_damaged_row_of_a_table_is_refused(tmp_path: Path, row: str) -> None:
     file.write_text(",".join(CSV_COLUMNS) + "\n" + row + "\n")
     found = list(read_file(file))
     assert all(isinstance(one, BadEntry) for one in found)
+
+
+@pytest.mark.parametrize("field", ["file_bytes", "files", "bandwidth_bps"])
+def test_less_than_nothing_is_refused(tmp_path: Path, field: str) -> None:
+    file = tmp_path / "it.jsonl"
+    file.write_text(json.dumps(PROBE | {field: -1}) + "\n")
+    [why] = refused(file)
+    assert "less than nothing" in why

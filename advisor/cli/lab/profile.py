@@ -16,7 +16,7 @@ from advisor.domain.quantities import with_unit
 from advisor.lab.paths import parse_time
 from advisor.report.plotting import CannotPlot, check_plot
 
-_PAPERS_RTTS: Final = "0.4ms,11.6ms,22.6ms,45.6ms,91.6ms,183ms,366ms"
+_PAPERS_RTTS: Final = "0.4ms,11.6ms,22.6ms,45.6ms,93.6ms,183ms,366ms"
 _MOST_RTTS: Final = 32
 
 

@@ -27,7 +27,15 @@ def require_usable(record: Record, text: str = "\\") -> None:
         _require_plain(msgspec.to_builtins(record))
     if not 0 <= record.recorded_s <= _LATEST_S:
         raise RefusedError(f"its time {record.recorded_s} is out of range")
-    if isinstance(record, ProbeRecord) and isinstance(record.result, Measurement):
+    if isinstance(record, ProbeRecord):
+        _require_usable_probe(record)
+
+
+def _require_usable_probe(record: ProbeRecord) -> None:
+    counts = (record.file_bytes, record.files, record.bandwidth_bps)
+    if any(one is not None and one < 0 for one in counts):
+        raise RefusedError("its files or its bandwidth are less than nothing")
+    if isinstance(record.result, Measurement):
         result = record.result
         rates_bps = (result.throughput_bps, result.stderr_bps)
         if not all(0 <= rate_bps <= _FASTEST_BPS for rate_bps in rates_bps):

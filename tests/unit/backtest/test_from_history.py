@@ -170,3 +170,7 @@ def test_files_of_other_sizes_are_another_table_that_knows_them() -> None:
     assert all(table.dataset and table.dataset.files == 50 for table in tables)
     assert [len(table.transfers) for table in tables] == [5, 5]
     assert tables[0].name.endswith("977 KiB files")
+
+
+def test_files_of_less_than_nothing_are_of_no_size() -> None:
+    assert only(sweep(file_bytes=-1.0)).cells == only(sweep()).cells

@@ -152,3 +152,13 @@ def test_wait_refuses_to_block_a_loop() -> None:
 
     with pytest.raises(advisor.AdvisorError, match="await"):
         asyncio.run(cell())
+
+
+def test_a_history_that_did_not_answer_is_no_table(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a database that is away: what this host knows of it is not all."""
+    missed = iter(range(100))
+    monkeypatch.setattr(type(store.kept), "missed", property(lambda _: next(missed)))
+    with pytest.raises(advisor.AdvisorError, match="may be incomplete"):
+        advisor.history(store=tmp_path)
