@@ -49,7 +49,11 @@ def has(name: str) -> bool:
 def find(name: str) -> EmulatedPath:
     """A path by its name, or by the name of its file. Raises BadPath."""
     if name.endswith(_SUFFIX) or "/" in name:
-        return read_path(Path(name).expanduser())
+        try:
+            file = Path(name).expanduser()
+        except RuntimeError:
+            raise BadPath(f"there is no user whose folder '{name}' names") from None
+        return read_path(file)
     for folder in (user_paths_folder(), _SHIPPED):
         file = folder / f"{name}{_SUFFIX}"
         if file.is_file():

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from advisor import registry
 from advisor.hosts.compiled import shared_library
 
 BINDING = Path(__file__).parents[2] / "plugins" / "transports" / "udt" / "pyudt"
@@ -527,3 +528,17 @@ print("done")
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=WITHIN_S
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
+
+
+def test_a_helper_that_cannot_be_loaded_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from a cache on a file system that is mounted noexec."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    plugin = sys.modules[type(registry.transport("udt")).__module__]
+    broken = tmp_path / "repeat.so"
+    broken.write_bytes(b"no library")
+    assert plugin._loadable(broken) is None
+    assert plugin._loadable(None) is None
+    compiled = shared_library(udt.REPEAT_SOURCE)
+    assert plugin._loadable(compiled) == compiled

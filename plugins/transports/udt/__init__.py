@@ -13,11 +13,13 @@ and the default range up to 2 GB would spend most of the search there.
 """
 
 import contextlib
+import ctypes
 import queue
 import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from advisor.api.network import (
@@ -203,7 +205,7 @@ class Udt:
 
     def send(self, order: SendOrder, channel: Channel) -> None:
         """Show the token, then send block after block until the ceiling."""
-        repeat = shared_library(REPEAT_SOURCE)
+        repeat = _loadable(shared_library(REPEAT_SOURCE))
         with Socket(_family(order.address)) as sender:
             chosen = sender.configure(_options(order.setting, order.address))
             granted = {"send_buffer_bytes": chosen[Option.SNDBUF]}
@@ -222,6 +224,14 @@ class Udt:
             until = time.monotonic() + order.ceiling_s + 1
             block = bytes(int(order.setting["block_bytes"]))
             send_blocks(sender, block, counter, until=until, repeat=repeat)
+
+
+def _loadable(library: Path | None) -> Path | None:
+    """None also for one that this host cannot load, as where its file system is mounted noexec."""
+    try:
+        return library if library and ctypes.CDLL(str(library)) else None
+    except OSError:
+        return None
 
 
 def _listener(order: ReceiveOrder, channel: Channel) -> Socket | None:

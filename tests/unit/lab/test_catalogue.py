@@ -114,3 +114,8 @@ def test_a_file_that_is_not_there_or_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadPath, match=r"binary\.toml"):
         catalogue.find(str(tmp_path / "binary.toml"))
+
+
+def test_a_folder_of_nobody_is_said() -> None:
+    with pytest.raises(BadPath, match="no user"):
+        catalogue.find("~nobody-of-that-name/x.toml")
