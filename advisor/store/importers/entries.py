@@ -52,7 +52,7 @@ REFUSALS: Final = (
     AttributeError,
     msgspec.MsgspecError,
 )
-"""What the parser of an entry raises to refuse it, and for damage that nobody has thought of.
+"""What the parser of an entry raises to refuse it, and for unexpected damage.
 
 No damage may cost the good entries around it: who parses one catches all of these.
 """
