@@ -6,7 +6,6 @@ than before. Once it is over, and a thread filled its core at the best setting w
 idle cores, the number of processes is doubled, for as long as that is faster and a core is full.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from advisor import registry
@@ -17,9 +16,8 @@ from advisor.advising.standing import Standing
 from advisor.advising.user_orders import apply_user_orders
 from advisor.agent.messages import PROBES_LIMIT
 from advisor.api.transport import WithProcesses
-from advisor.domain.measurement import Failure, Measurement
-from advisor.domain.records import ProbeRecord
-from advisor.domain.space import PROCESSES, Setting, processes_of, setting_key
+from advisor.domain.measurement import Failure
+from advisor.domain.space import PROCESSES, Setting, processes_of
 from advisor.models.limits import full_loads, host_is_full
 from advisor.traits import transport_traits
 
@@ -79,12 +77,16 @@ def next_setting(context: Context, standing: Standing, subject: str) -> Setting 
     worth_s = _WORTH * standing.transfer_s
     if processes <= now or worth_s < context.runner.next_probe_s():
         return None
-    return None if _was_tried(context.probes, subject, setting) else setting
+    if context.recorder.has_measured(subject, setting) or _failed(context, subject, processes):
+        return None
+    return setting
 
 
-def _was_tried(probes: Sequence[ProbeRecord], subject: str, setting: Setting) -> bool:
-    """Whether it was measured, or as many processes failed: they may lack ports."""
-    least = processes_of(setting)
-    spread = [p for p in probes if p.subject == subject and processes_of(p.setting) >= least]
-    measured = [p.setting for p in spread if isinstance(p.result, Measurement)]
-    return setting_key(setting) in map(setting_key, measured) or bool(spread and not measured)
+def _failed(context: Context, subject: str, processes: int) -> bool:
+    """Whether all probes over as many processes or more failed: they may lack ports."""
+    spread = [
+        probe.result
+        for probe in context.probes
+        if probe.subject == subject and processes_of(probe.setting) >= processes
+    ]
+    return bool(spread) and all(isinstance(one, Failure) for one in spread)

@@ -24,6 +24,7 @@ from advisor.agent.steps import run_step
 from advisor.agent.turn import GivenUp, Turn
 from advisor.api.transport import Ready, ReceiveOrder, Sample, Trouble, Versions
 from advisor.domain.measurement import FailureKind
+from advisor.hosts.checksums import reason_of
 from advisor.hosts.facts import host_facts
 from advisor.hosts.interfaces import data_interfaces
 from advisor.hosts.path_mtu import UdpEcho
@@ -277,10 +278,8 @@ class _Conversation:
             try:
                 end = await stack.enter_async_context(self._service.spares.take())
             except OSError as error:
-                why = error.strerror or error
-                return m.ProbeEnded(
-                    kind=FailureKind.CRASHED, message=f"the probe's child cannot be started: {why}"
-                )
+                why = f"the probe's child cannot be started: {reason_of(error)}"
+                return m.ProbeEnded(kind=FailureKind.CRASHED, message=why)
             relay = asyncio.create_task(self._relay(end, request.transport, order, say))
             return await self._until_closed(end, relay, request.ceiling_s + _MARGIN_S)
 

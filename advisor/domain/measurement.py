@@ -104,3 +104,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag_field="outcome", ta
 
 Outcome: TypeAlias = Measurement | Failure
 """What a probe gives: a throughput, or why there is none."""
+
+
+def is_rejected(outcome: Outcome) -> bool:
+    """Whether the setting was refused, which it would be again."""
+    return isinstance(outcome, Failure) and outcome.kind is FailureKind.REJECTED_SETTING

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from advisor.domain.measurement import Failure, FailureKind, Outcome
+from advisor.domain.measurement import Outcome, is_rejected
 from advisor.domain.space import Setting, SettingKey, setting_key
 from advisor.methods.searching import usable_bps
 
@@ -75,7 +75,7 @@ class OnlineTuning:
 
     def tell(self, outcome: Outcome) -> str:
         """The basis of the suggestion that was followed, or why it went back; "" for neither."""
-        if isinstance(outcome, Failure) and outcome.kind is FailureKind.REJECTED_SETTING:
+        if is_rejected(outcome):
             return self._go_back()
         if not (bps := usable_bps(outcome)):
             return ""

@@ -77,13 +77,13 @@ def link_ceiling(path: PathFacts, seen_bps: float = 0.0) -> Ceiling | None:
 
 
 def capacity_of(path: PathFacts, seen_bps: float) -> float | None:
-    """The reservation or the speed of the slower link in bit/s; None where neither is known.
+    """The path's `capacity_bps`; None also where that is a link's speed which `seen_bps` disproves.
 
     `seen_bps`: as in `link_ceiling`.
     """
-    if path.bandwidth_bps or not path.link_bps:
-        return path.bandwidth_bps
-    return None if _is_disproved(path.link_bps, seen_bps) else path.link_bps
+    if not path.bandwidth_bps and path.link_bps and _is_disproved(path.link_bps, seen_bps):
+        return None
+    return path.capacity_bps
 
 
 def _is_disproved(link_bps: float, seen_bps: float) -> bool:

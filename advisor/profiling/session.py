@@ -16,7 +16,7 @@ from advisor.advising.recorder import ProbePurpose, ProbeRecorder
 from advisor.advising.transport_prober import Prober
 from advisor.domain import events as ev
 from advisor.domain.grid import Cell
-from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.measurement import Failure, Measurement, is_rejected
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import ProbeRecord, ProfileRecord
@@ -201,7 +201,7 @@ class _ProfileSession(Session):
             if step.cell not in rejected:
                 outcome = await self._measure_one(context, step)
                 failures = failures + 1 if isinstance(outcome, Failure) else 0
-                if isinstance(outcome, Failure) and _is_final(outcome):
+                if is_rejected(outcome):
                     rejected.add(step.cell)
                 if isinstance(outcome, Failure) and failures >= _FAILURES_IN_A_ROW:
                     raise Blocked(f"{failures} probes in a row failed: {outcome.message}")
@@ -233,11 +233,6 @@ class _ProfileSession(Session):
             exit_code=exit_code,
         )
         return exit_code
-
-
-def _is_final(failure: Failure) -> bool:
-    """Whether the setting would fail again."""
-    return failure.kind is FailureKind.REJECTED_SETTING
 
 
 def _last_failure(probes: Sequence[ProbeRecord]) -> str:

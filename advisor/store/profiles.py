@@ -6,7 +6,7 @@ import msgspec
 
 from advisor.domain.endpoints import is_in_lab
 from advisor.domain.grid import Cell
-from advisor.domain.measurement import Failure, FailureKind, Measurement
+from advisor.domain.measurement import Failure, Measurement, is_rejected
 from advisor.domain.printable import MOST_SHOWN, shortened
 from advisor.domain.records import ProbeRecord, ProfileRecord, Record
 from advisor.domain.space import setting_key
@@ -73,16 +73,10 @@ class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
             cell = (probe.subject, setting_key(probe.setting))
             if cell in rounds:
                 rounds[cell].add(probe.label)
-                if _is_rejected(probe):
+                if is_rejected(probe.result):
                     rejected.add(cell)
         most = self.record.repeats
         return {c: most if c in rejected else len(labels) for c, labels in rounds.items()}
-
-
-def _is_rejected(probe: ProbeRecord) -> bool:
-    """Whether the setting was refused, which it would be again."""
-    result = probe.result
-    return isinstance(result, Failure) and result.kind is FailureKind.REJECTED_SETTING
 
 
 def profile_name(of: str, session: str) -> str:

@@ -54,11 +54,17 @@ async def test_it_is_watched_while_it_is_shown(new_app: NewApp, size: tuple[int,
     assert not watching()
 
 
-@pytest.mark.asyncio
-async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
+def _seen_to_be_slow() -> Draft:
+    """A path with small buffers that was seen to a lab which is not there."""
     draft = Draft(destination="lab:nowhere")
     slow = a_path(rtt_s=0.0936, source=a_host(send_max_bytes=4 * 2**20))
     draft.seen = PathSeen(reach=draft.reach_arguments(), path=slow)
+    return draft
+
+
+@pytest.mark.asyncio
+async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
+    draft = _seen_to_be_slow()
     app = new_app(draft)
     async with app.run_test(size=(80, 24)) as pilot:
         app.go("path")
@@ -88,9 +94,7 @@ async def test_what_limits_has_its_cost_and_its_remedy(new_app: NewApp) -> None:
 
 @pytest.mark.asyncio
 async def test_nothing_of_an_earlier_destination_stays(new_app: NewApp) -> None:
-    draft = Draft(destination="lab:nowhere")
-    slow = a_path(rtt_s=0.0936, source=a_host(send_max_bytes=4 * 2**20))
-    draft.seen = PathSeen(reach=draft.reach_arguments(), path=slow)
+    draft = _seen_to_be_slow()
     app = new_app(draft)
     async with app.run_test(size=(120, 50)) as pilot:
         app.go("path")

@@ -14,7 +14,7 @@ import msgspec
 
 from advisor.domain import events as ev
 from advisor.domain.epoch import Comparison
-from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome
+from advisor.domain.measurement import Failure, FailureKind, Measurement, Outcome, is_rejected
 from advisor.domain.quantities import format_duration
 from advisor.domain.space import Setting, parallelism_of
 from advisor.methods.searching import usable_bps
@@ -118,7 +118,7 @@ class TuningLoop:
             if outcome is None:
                 break
             epoch, last = self._finish(setting, outcome), setting
-            if _is_refused(outcome):
+            if is_rejected(outcome):
                 # The engine is back at this one: its clients are not those of another setting.
                 last = self._good or setting
             await self._tell(engine, epoch)
@@ -197,10 +197,6 @@ class TuningLoop:
                 "continues at the last setting that worked.",
             )
             return "the method failed"
-
-
-def _is_refused(outcome: Outcome) -> bool:
-    return isinstance(outcome, Failure) and outcome.kind is FailureKind.REJECTED_SETTING
 
 
 def _decided_outcome(measured: EpochMeasurement, elapsed_s: float) -> Outcome:

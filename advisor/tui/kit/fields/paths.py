@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from advisor.hosts.checksums import reason_of
+
 
 def existing_path(text: str) -> Path:
     """An absolute path that exists on this host. Raises ValueError."""
@@ -15,7 +17,7 @@ def existing_path(text: str) -> Path:
         exists = path.exists()
     except OSError as error:
         # Of a folder that may not be read, or with a name that is too long.
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error).lower()
         raise ValueError(f"this host cannot look for it ({reason}): check the path") from None
     if not exists:
         raise ValueError("there is no such file or directory on this host: check the path")
