@@ -98,6 +98,30 @@ def test_a_source_may_have_a_name_that_nobody_else_has(source: Source) -> None:
     assert ending.pair == Pair("dtn-8.example.org", "b")
 
 
+@pytest.mark.parametrize(
+    ("destination", "outcome"), [("10.0.0.7", "done"), ("b", "failed"), ("c", "failed")]
+)
+def test_a_listening_agent_names_the_destination_of_what_is_taken(
+    source: Source, destination: str, outcome: str
+) -> None:
+    source.describe(FLEET.replace("[hosts.b]", '[hosts.b]\nagent = "10.0.0.7:5199"'))
+    for name in ("before.a.b", "after.a.b"):
+        place = source.prepared.folder / name
+        sent = place.read_text().replace('"destination":"b"', f'"destination":"{destination}"')
+        place.write_text(sent)
+    ending = source.sends("a", "new")
+    assert ending.outcome == outcome, ending.message
+    stored = [Pair("a", destination)] if outcome == "done" else []
+    assert [one.pair for one in source.store.pairs()] == stored
+
+
+def test_this_host_is_a_destination_by_its_agent(source: Source) -> None:
+    here = '[hosts.b]\nreach = "localhost"\nagent = "b:5199"'
+    source.describe(FLEET.replace("[hosts.b]", here))
+    ending = source.sends("a", "new")
+    assert ending.outcome == "done", ending.message
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_source_that_always_gives_way_keeps_no_other_pair_from_its_turn(
     shared_database: SharedDatabase, side: int

@@ -5,6 +5,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from advisor.domain.addresses import parse_host_port
+from advisor.domain.endpoints import Endpoint
 from advisor.fleet.plan.quiet_hours import QuietHours
 
 DAY_S: Final = 86_400.0
@@ -34,6 +36,14 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     agent_command: str = ""
     tags: tuple[str, ...] = ()
     quiet: QuietHours | None = None
+
+    @property
+    def destination_name(self) -> str:
+        """The name that records have it under as a destination: that of its agent, if one listens.
+
+        It is that of `ConnectionOptions.destination_host` in the session that its source begins.
+        """
+        return parse_host_port(self.agent)[0] if self.agent else Endpoint.parse(self.reach).host
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):

@@ -75,8 +75,9 @@ class Moving(msgspec.Struct, frozen=True):
 
 def moving(connection: DatabaseConnection, fleet: Fleet) -> list[Moving]:
     """The transfers that run, where they concern the fleet."""
-    # A node is named as the history has it: without the user.
-    known = {host.reach.rpartition("@")[2]: host.name for host in fleet.hosts}
+    # A node is named as the history has it: without the user, a destination by its agent.
+    known = {host.destination_name: host.name for host in fleet.hosts}
+    known |= {host.reach.rpartition("@")[2]: host.name for host in fleet.hosts}
     known |= {host.name: host.name for host in fleet.hosts}
     found = []
     for one in transfers_of(connection, with_ended=False):

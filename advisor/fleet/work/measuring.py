@@ -40,7 +40,7 @@ class Measuring:
         self._store = store
         task, ends = claim.task, (claim.turn.source, claim.turn.destination)
         self._order = order_of(claim.fleet, task, *ends)
-        self._watched = Watched(self._order.destination.host, claim.fleet.rate_bps(*ends))
+        self._watched = Watched(claim.destination.destination_name, claim.fleet.rate_bps(*ends))
         self._log: SessionLog | None = None
         self._is_admitted = False
         self._why: Ending | None = None
@@ -53,10 +53,12 @@ class Measuring:
 
     async def run(self) -> Ending:
         """Measure, and say how it ended. Never raises, unless it is cancelled."""
-        if self._order.destination.is_local and not self._order.source.is_local:
+        here, there = self._claim.source, self._claim.destination
+        ends = self._order.source, self._order.destination
+        if ends[1].is_local and not there.agent and not ends[0].is_local:
             # It would measure itself.
-            name, source = self._claim.destination.name, self._claim.source.name
-            return _early("failed", f"hosts.{name}.reach is localhost, which at {source} is itself")
+            message = f"hosts.{there.name}.reach is localhost, which at {here.name} is itself"
+            return _early("failed", message)
         try:
             child = await AdvisorChild.started_by(self._order.argv)
         except OSError as error:

@@ -152,6 +152,13 @@ def test_hosts_at_which_a_transfer_moves_files_are_left_alone(desk: Desk) -> Non
     assert {*desk.taken().names[1:]} == {"a", "b"}
 
 
+def test_a_transfer_to_a_listening_agent_is_at_its_host(desk: Desk) -> None:
+    desk.describe(described("a", "b").replace("[hosts.b]", '[hosts.b]\nagent = "10.0.0.7:5199"'))
+    with transfer_over(desk.database, ("elsewhere", "10.0.0.7")):
+        assert isinstance(desk.take(), Wait)
+    assert isinstance(desk.take(), Claim)
+
+
 def test_a_transfer_that_is_not_heard_of_keeps_nothing(desk: Desk) -> None:
     desk.describe(described("a", "b"))
     with transfer_over(desk.database, ("a", "b")):

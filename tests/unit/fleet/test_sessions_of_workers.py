@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from advisor.domain import events as ev
-from advisor.domain.endpoints import Pair
+from advisor.domain.addresses import parse_host_port
+from advisor.domain.endpoints import Endpoint, Pair
 from advisor.domain.measurement import Failure, FailureKind
 from advisor.domain.records import ProfileRecord, Record, RemarkRecord, SessionRecord
 from advisor.fleet.configuration.reading import decoded
@@ -15,6 +16,7 @@ from advisor.fleet.plan.fleet import PATH_BYTES, Fleet
 from advisor.fleet.work.ordering import Order, order_of
 from advisor.fleet.work.watching import NotTaken, Watched
 from advisor.hosts.decoding import BadData
+from advisor.runtime.request import ConnectionOptions
 from advisor.store.importers.entries import RefusedError
 from tests.fleet_at_work import described
 from tests.unit.store.conftest import PAIR, make_a_probe, make_a_session
@@ -67,6 +69,23 @@ def test_what_starts_advisor_serves_both_ends(command: str) -> None:
     words = shlex.split(ordered(both).argv[-1])
     assert words[:2] == ["~/advisor", "advise"]
     assert "--agent-command=~/advisor agent --stdio" in words
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("", "b"),
+        ('reach = "me@b.org"', "b.org"),
+        ('reach = "b-login"\nagent = "10.0.0.7:5199"', "10.0.0.7"),
+        ('reach = "localhost"\nagent = "[2001:db8::7]:5199"', "2001:db8::7"),
+        ('reach = "lab:mesh:b"', "lab:mesh:b"),
+    ],
+)
+def test_a_destination_is_named_as_its_session_names_it(lines: str, name: str) -> None:
+    there = fleet(described("a", "b").replace("[hosts.b]", f"[hosts.b]\n{lines}")).hosts[1]
+    agent = parse_host_port(there.agent) if there.agent else None
+    asked = ConnectionOptions(destination=Endpoint.parse(there.reach), agent=agent)
+    assert there.destination_name == asked.destination_host == name
 
 
 def test_values_stay_values() -> None:
