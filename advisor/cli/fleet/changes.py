@@ -13,6 +13,7 @@ from advisor.cli.history.lookup import resolve_pair, store_errors
 from advisor.cli.options import ResultAsJson, StoreOption
 from advisor.report.output import say_json
 from advisor.runtime.exit_codes import EXIT_CHANGED, EXIT_DONE
+from advisor.store.completeness import in_full
 
 
 @command()
@@ -38,12 +39,12 @@ def changes(
     """List where throughput has changed, each pair tested against its own history.
 
     With what changed on the hosts and the path at the same time, where the records show it. Exit
-    code 4 if there are changes, 0 if there are none.
+    code 4 if there are changes, 0 if there are none, 1 if a database was not always reached.
     """
     from advisor.fleet.changes import changes_of
     from advisor.report.fleet_changes import changes_data, print_changes
 
-    with store_errors():
+    with store_errors(), in_full(store.kept, "the comparison"):
         wanted = [resolve_pair(store, text) for text in pairs or []] or store.stored_pairs()
         records = (store.records(pair) for pair in wanted)
         found = [change for own in records if own for change in changes_of(own)]

@@ -1,7 +1,9 @@
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from advisor.domain.endpoints import Pair
@@ -9,8 +11,10 @@ from advisor.domain.path import PathFacts
 from advisor.domain.records import ProbeRecord, Record, RemarkRecord, SessionRecord
 from advisor.fleet.changes import changes_of, fact_changes
 from advisor.store.history import Store
+from advisor.store.postgres.database import Database
 from advisor.testing.samples import a_host, a_path, failed, measured
 from tests.commands import invoke
+from tests.postgres_server import SharedDatabase
 
 PAIR = Pair("here", "there")
 DAY_S = 86_400.0
@@ -124,7 +128,7 @@ def test_each_fact_of_a_host(before: dict[str, Any], after: dict[str, Any], fact
 # -- the command ------------------------------------------------------------------------------
 
 
-def run(store: Path, *words: str) -> Any:
+def run(store: Path | str, *words: str) -> Any:
     from advisor.cli.fleet.command import fleet
 
     return invoke(fleet, ["changes", "--store", str(store), *words], standalone_mode=False)
@@ -166,3 +170,31 @@ def test_nothing_stored_is_nothing_changed(tmp_path: Path) -> None:
 
 def test_a_pair_that_is_not_stored_is_an_error(changed: Path) -> None:
     assert run(changed, "elsewhere").exit_code == 1
+
+
+@pytest.mark.parametrize("answers", [0, 2, 3])
+@pytest.mark.parametrize("words", [(), ("here->there",), ("--json",)], ids=" ".join)
+def test_what_is_not_read_is_not_called_unchanged(
+    shared_database: SharedDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: int,
+    words: tuple[str, ...],
+) -> None:
+    writer = Store(shared_database.backend("alice"))
+    for record in [*sessions(steady(20, 9e9)), *sessions(steady(8, 4.5e9), 20)]:
+        writer.append(record)
+    really, asked = Database._within_limit, itertools.count()
+
+    def goes_away(self: Database, work: Any) -> Any:
+        if next(asked) >= answers:
+            raise psycopg.OperationalError("it went away")
+        return really(self, work)
+
+    address = shared_database.address("rita")
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_within_limit", goes_away)
+        done = run(address, *words)
+        # With fewer questions than that, all was read.
+        expected = (4, True) if next(asked) <= answers else (1, False)
+    assert (done.exit_code or done.return_value, bool(done.stdout)) == expected, done.stderr
+    assert run(address, *words).return_value == 4
