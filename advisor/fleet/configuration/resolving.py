@@ -16,6 +16,7 @@ from advisor.fleet.configuration.reading import BadFleet, wrong
 from advisor.fleet.configuration.selecting import Selector
 from advisor.fleet.configuration.values import Place, read
 from advisor.fleet.plan.fleet import Fleet, Host, Limits, PlannedTraffic, Resource
+from advisor.fleet.plan.loads import resource_loads
 from advisor.fleet.plan.quiet_hours import QuietHours, Window
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -216,11 +217,10 @@ def _check_bounds(fleet: Fleet) -> None:
                     f"not fit between the quiet hours of hosts.{host.name}",
                     "shorten one of them",
                 )
-        for resource in fleet.resources:
-            if resource.bandwidth_bps and hosts & resource.members:
-                fastest = max(fleet.hosts[n].bandwidth_bps for n in hosts & resource.members)
-                if task.most_bytes(fastest) > fleet.bound_bytes(resource.bandwidth_bps):
-                    raise _too_long(fleet, place, f"resources.{resource.name}")
+        for resource, load in zip(fleet.resources, resource_loads(fleet, task), strict=True):
+            rate_bps = resource.bandwidth_bps
+            if load is not None and rate_bps and load > fleet.bound_bytes(rate_bps):
+                raise _too_long(fleet, place, f"resources.{resource.name}")
 
 
 def _too_long(fleet: Fleet, place: Place, link: str) -> BadFleet:

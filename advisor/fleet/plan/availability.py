@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from advisor.fleet.plan.fleet import Fleet
 from advisor.fleet.plan.ledger import Ledger
+from advisor.fleet.plan.loads import resource_loads
 from advisor.fleet.plan.quiet_hours import QuietHours
 from advisor.fleet.plan.worth import retry_after_s
 
@@ -82,13 +83,7 @@ class Resources:
             Ledger(fleet.bound_bytes(one.bandwidth_bps)) if one.bandwidth_bps else None
             for one in fleet.resources
         ]
-        self._need = [
-            [
-                task.most_bytes(max(fleet.hosts[n].bandwidth_bps for n in one.members))
-                for task in fleet.tasks
-            ]
-            for one in fleet.resources
-        ]
+        self._need = [resource_loads(fleet, task) for task in fleet.tasks]
 
     def take(self, resource: int, most_bytes: float) -> None:
         """One more measurement uses it."""
@@ -122,8 +117,8 @@ class Resources:
         """Whether one more measurement of the task may use it, and when that may change."""
         if self._used[resource] >= self._fleet.resources[resource].at_once:
             return False, _NEVER
-        ledger, need = self._ledgers[resource], self._need[resource][task]
-        if ledger is None or ledger.has_room(need, now_s):
+        ledger, need = self._ledgers[resource], self._need[task][resource]
+        if ledger is None or need is None or ledger.has_room(need, now_s):
             return True, _NEVER
         return False, ledger.room_s(need, now_s)
 
