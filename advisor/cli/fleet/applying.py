@@ -1,5 +1,6 @@
 """`advisor fleet apply`, `pause` and `resume`: what operators decide."""
 
+from collections.abc import Set
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -42,13 +43,17 @@ def _time(text: str) -> float:
         raise ValueError("write a time as in 2027-01-31T06:00, of this host's zone") from None
 
 
-def _named(host: str, fleet: Fleet) -> str:
-    """The host's name as the database has it. Raises UsageError."""
+def _names(fleet: Fleet) -> set[str]:
+    return {host.name for host in fleet.hosts}
+
+
+def _named(host: str, known: Set[str]) -> str:
+    """The name as the database has it of a host that is known. Raises UsageError."""
     from advisor.fleet.state import rows
 
     if host == ALL:
         return rows.ALL
-    if host not in (one.name for one in fleet.hosts):
+    if host not in known:
         raise UsageError(
             f"there is no host '{host}' in the fleet", remedy="see `advisor fleet status`"
         )
@@ -89,7 +94,7 @@ def pause(
     with database(store, _OPERATOR) as connection:
         from advisor.fleet.state import changing, reading
 
-        name = _named(host, reading.applied(connection).fleet)
+        name = _named(host, _names(reading.applied(connection).fleet))
         now_s = reading.now(connection)
         if for_s is not None:
             until_s = now_s + for_s
@@ -103,11 +108,21 @@ def pause(
 
 @command()
 def resume(store: StoreOption, *, host: _HostArgument) -> int:
-    """Measure at HOST again, at 'all' wherever it was paused. For operators."""
+    """Measure at HOST again, at 'all' wherever it was paused. For operators.
+
+    Also ends the pause of a host that the fleet no longer has.
+    """
     with database(store, _OPERATOR) as connection:
         from advisor.fleet.state import changing, reading
 
-        name = _named(host, reading.applied(connection).fleet)
+        own = _names(reading.applied(connection).fleet)
+        paused = reading.pauses(connection, reading.now(connection))
+        name = _named(host, own | {one.host for one in paused})
         was_paused = changing.resume(connection, name)
-    say(f"{host} is measured again." if was_paused else f"{host} was not paused.")
+    if not was_paused:
+        say(f"{host} was not paused.")
+    elif host == ALL or host in own:
+        say(f"{host} is measured again.")
+    else:
+        say(f"{host} is no longer paused. It is not in the fleet: nothing is measured there.")
     return 0

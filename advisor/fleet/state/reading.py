@@ -35,7 +35,8 @@ class FleetState(msgspec.Struct, frozen=True, kw_only=True):
     """What the database knows at `now_s`, its own clock.
 
     `running` have not ended, `recent` ended within 24 hours. Without attempts and pairs that cannot
-    be used. `hosts` and `pauses` by name, ALL for all. `moving`: transfers over several nodes.
+    be used. `hosts` and `pauses` by name, ALL for all, without hosts that the configuration no
+    longer has. `moving`: transfers over several nodes.
     """
 
     applied: Applied
@@ -96,6 +97,7 @@ def fleet_state(
     )
     still_open = {one.id for one in open_ones}
     hosts = _select(connection, rows.HostState, "fleet_hosts")
+    named = {rows.ALL, *(host.name for host in found.fleet.hosts)}
     return FleetState(
         applied=found,
         now_s=now_s,
@@ -103,8 +105,8 @@ def fleet_state(
         pairs=(followed or FollowedPairs()).read(connection, now_s),
         running=open_ones,
         recent=[one for one in ended if one.id not in still_open],
-        hosts={one.host: one for one in hosts},
-        pauses={one.host: one for one in pauses(connection, now_s)},
+        hosts={one.host: one for one in hosts if one.host in named},
+        pauses={one.host: one for one in pauses(connection, now_s) if one.host in named},
         moving=moving(connection, found.fleet),
     )
 
@@ -121,7 +123,7 @@ def running(connection: "DatabaseConnection") -> list[rows.Attempt]:
 
 
 def pauses(connection: "DatabaseConnection", now_s: float) -> list[rows.Pause]:
-    """The pauses that are not over."""
+    """The pauses that are not over, those of hosts that the fleet no longer has as well."""
     found = _select(connection, rows.Pause, "fleet_pauses", "ORDER BY host")
     return [one for one in found if one.until_s is None or one.until_s > now_s]
 

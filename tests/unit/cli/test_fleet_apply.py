@@ -90,6 +90,19 @@ def test_resuming_all_ends_every_pause(fleet: Fleet, tmp_path: Path) -> None:
     assert fleet("resume", "a") == (0, "a was not paused.\n")
 
 
+def test_the_pause_of_a_host_that_was_removed_can_be_ended(fleet: Fleet, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text(FLEET.replace("[hosts.b]", '[hosts.c]\nbandwidth = "1Gbit"\n[hosts.b]'))
+    fleet("apply", str(file))
+    fleet("pause", "c")
+    file.write_text(FLEET)
+    fleet("apply", str(file))
+    assert fleet("pause", "c")[0] == 2
+    code, output = fleet("resume", "c")
+    assert (code, output.startswith("c is no longer paused.")) == (0, True)
+    assert fleet("resume", "c")[0] == 2
+
+
 @pytest.mark.parametrize(
     "words",
     [("pause", "c"), ("pause", "a", "--until", "2020-01-01"), ("pause", "a", "--until", "x")],

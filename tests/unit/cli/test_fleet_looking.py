@@ -91,6 +91,26 @@ def test_pauses_are_reasons(look: Look, desk: Desk) -> None:
     assert reasons == {"the fleet is paused", "it is being measured"}
 
 
+def test_hosts_that_were_removed_are_not_reported(look: Look, desk: Desk) -> None:
+    with desk.as_user("olga") as connection:
+        for host in ("a", "b"):
+            pause(connection, host, None)
+    desk.database.execute(
+        *(
+            "INSERT INTO advisor.fleet_hosts (host, failures, failed_s, message, busy_until_s)"
+            f" VALUES ('{host}', 3, advisor.fleet_now(), 'no route', advisor.fleet_now() + 60)"
+            for host in ("c", "d")
+        )
+    )
+    before = data(look("status", "--json"))
+    assert {one["host"] for one in before["pauses"]} == {"a", "b"}
+    assert {one["host"] for one in before["down"]} == set(before["busy"]) == {"c", "d"}
+    desk.describe(described("b", "d"))
+    after = data(look("status", "--json"))
+    assert {one["host"] for one in after["pauses"]} == {"b"}
+    assert {one["host"] for one in after["down"]} == set(after["busy"]) == {"d"}
+
+
 def test_the_configuration_in_force_is_printed(look: Look) -> None:
     assert look("status", "--configuration") == described("a", "b", "c", "d")
 
