@@ -24,10 +24,10 @@ def loaded(path: Path) -> Fleet:
 
 def with_text(path: Path) -> tuple[Fleet, str]:
     """As `loaded`, and the text that it was read from."""
-    from advisor.fleet.configuration.resolving import resolved
+    from advisor.fleet.configuration.checking import checked
 
     try:
         data = read_file(path)
-        return resolved(decoded(data)), data.decode()
+        return checked(decoded(data)), data.decode()
     except BadFleet as error:
         raise UsageError.about(str(path), error) from None

@@ -1,7 +1,7 @@
 """The hours of the week in which a host is left alone."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from itertools import pairwise
 from typing import Final, TypeVar
@@ -11,6 +11,8 @@ import msgspec
 
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAY_MIN: Final = 24 * 60
+_SHOWN: Final = 3
+"""Windows that are named in a sentence."""
 _TIMES: Final = re.compile(r"(?:(\S+)\s+)?(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 
 
@@ -44,12 +46,23 @@ class Window(msgspec.Struct, frozen=True):
         """How long it is, in minutes of local time."""
         return (self.end_min - self.start_min - 1) % _DAY_MIN + 1
 
+    def __str__(self) -> str:
+        """As `parse` reads it."""
+        hours = f"{_clock(self.start_min)}-{_clock(self.end_min)}"
+        return hours if len(self.days) == len(DAYS) else f"{_day_words(self.days)} {hours}"
+
 
 class QuietHours(msgspec.Struct, frozen=True):
     """Windows of every week in a time zone; zone names are those of the IANA database."""
 
     zone: str
     windows: tuple[Window, ...]
+
+    def __str__(self) -> str:
+        """The first windows and the zone, as in `Mon-Fri 08:00-18:00 Europe/Berlin`."""
+        shown = ", ".join(map(str, self.windows[:_SHOWN]))
+        more = len(self.windows) - _SHOWN
+        return f"{shown}{f' and {more} more' if more > 0 else ''} {self.zone}"
 
     def following(self, at_s: float) -> tuple[float, float]:
         """Start and end of the quiet period that ends first after `at_s`, all in Unix time.
@@ -115,6 +128,19 @@ def _days(text: str | None) -> tuple[int, ...]:
         first, last = DAYS.index(names[0]), DAYS.index(names[-1])
         found += [(first + step) % 7 for step in range((last - first) % 7 + 1)]
     return tuple(sorted(set(found)))
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _day_words(days: Sequence[int]) -> str:
+    """Days in a row as the first and the last of them."""
+    first = [day for day in days if day - 1 not in days]
+    last = [day for day in days if day + 1 not in days]
+    return ",".join(
+        DAYS[a] if a == b else f"{DAYS[a]}-{DAYS[b]}" for a, b in zip(first, last, strict=True)
+    )
 
 
 def _merged(periods: Iterable[tuple[_Moment, _Moment]]) -> list[tuple[_Moment, _Moment]]:

@@ -1,7 +1,7 @@
 """What operators change: the configuration, and which hosts are left alone."""
 
+from advisor.fleet.configuration.checking import checked
 from advisor.fleet.configuration.reading import decoded
-from advisor.fleet.configuration.resolving import resolved
 from advisor.fleet.state.connecting import DatabaseConnection
 
 
@@ -11,7 +11,7 @@ def apply(connection: DatabaseConnection, content: str) -> int:
     Raises BadFleet for one that cannot be used, psycopg.errors.InsufficientPrivilege for an account
     that is no operator.
     """
-    resolved(decoded(content.encode()))
+    checked(decoded(content.encode()))
     row = connection.execute("SELECT advisor.fleet_apply(%s)", (content,)).fetchone()
     return int(row[0]) if row else 0
 

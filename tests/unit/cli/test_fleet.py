@@ -33,6 +33,22 @@ def test_a_link_to_another_file_is_not_followed(typed: Typed, tmp_path: Path) ->
     assert other.read_text() == "kept"
 
 
+def test_hosts_without_a_time_in_common_are_said_with_their_hours(
+    typed: Typed, tmp_path: Path
+) -> None:
+    file = tmp_path / "fleet.toml"
+    hosts = "".join(
+        f'[hosts.{name}]\nbandwidth = "1Gbit"\nquiet-hours = ["{hours}"]\n'
+        for name, hours in (("a", "08:00-20:00"), ("b", "20:00-08:00"))
+    )
+    measure = 'what = "advice"\nbetween = "mesh"\nevery = "1d"\nbudget = "40s"\n'
+    file.write_text(f"{hosts}[measure.m]\n{measure}")
+    for command in ("validate", "simulate"):
+        done = typed("fleet", command, file)
+        assert done.returncode == 2
+        assert "hosts.a (quiet 08:00-20:00 UTC) and hosts.b (quiet 20:00-08:00 UTC)" in done.stderr
+
+
 def test_what_would_be_measured_as_json(typed: Typed, tmp_path: Path) -> None:
     file = tmp_path / "fleet.toml"
     hosts = "".join(f'[hosts.h{n}]\nbandwidth = "1Gbit"\n' for n in range(5))

@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from advisor.cli.main import main
-from advisor.fleet.state import reading
+from advisor.fleet.configuration.reading import BadFleet
+from advisor.fleet.state import changing, reading
 from tests.postgres_server import SharedDatabase
 
 FLEET = """
@@ -57,6 +58,24 @@ def test_what_cannot_be_used_is_not_applied(fleet: Fleet, tmp_path: Path) -> Non
     code, output = fleet("apply", str(file))
     assert code == 2
     assert "measure.paths.every" in output
+
+
+def test_hosts_without_a_time_in_common_are_refused_and_a_fleet_in_force_with_them_is_not(
+    fleet: Fleet, tmp_path: Path, shared_database: SharedDatabase
+) -> None:
+    content = FLEET
+    for host, hours in (("a", "08:00-20:00"), ("b", "20:00-08:00")):
+        content = content.replace(f"[hosts.{host}]", f'[hosts.{host}]\nquiet-hours = ["{hours}"]')
+    file = tmp_path / "fleet.toml"
+    file.write_text(content)
+    code, output = fleet("apply", str(file))
+    assert (code, "hosts.a (quiet 08:00-20:00 UTC) and hosts.b" in output) == (2, True)
+    with psycopg.connect(shared_database.address("olga"), autocommit=True) as connection:
+        with pytest.raises(BadFleet, match="never both free"):
+            changing.apply(connection, content)
+        # As a version has applied it that did not look at this.
+        connection.execute("SELECT advisor.fleet_apply(%s)", (content,))
+        assert len(reading.fleet_state(connection).applied.fleet.hosts) == 2
 
 
 def test_only_operators_apply_and_pause(fleet: Fleet, tmp_path: Path) -> None:

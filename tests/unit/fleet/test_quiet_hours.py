@@ -66,3 +66,16 @@ def test_the_longest_gap() -> None:
 def test_what_is_no_window_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write"):
         Window.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["22:00-06:00", "Mon-Fri 08:00-18:00", "Sat-Sun 00:00-24:00", "Mon,Wed-Fri,Sun 09:05-10:00"],
+)
+def test_windows_are_named_as_they_are_written(text: str) -> None:
+    assert str(Window.parse(text)) == text
+
+
+def test_of_many_windows_the_first_are_named() -> None:
+    texts = [f"0{hour}:00-0{hour}:30" for hour in range(5)]
+    assert str(quiet(*texts)) == f"{', '.join(texts[:3])} and 2 more Europe/Berlin"
