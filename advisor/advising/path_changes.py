@@ -18,6 +18,7 @@ from advisor.domain.measurement import Measurement
 from advisor.domain.quantities import format_rate
 from advisor.domain.records import ProbeRecord
 from advisor.domain.space import flows_of, setting_key
+from advisor.models.steadiness import stated_error
 from advisor.traits import describe, flow_names
 
 _LEAST_CHANGE: Final = math.log(3)
@@ -134,7 +135,7 @@ def _differ(before: ProbeRecord, after: ProbeRecord) -> bool:
 
 def _error_of(probe: ProbeRecord) -> float:
     assert isinstance(probe.result, Measurement)
-    stated = probe.result.stderr_bps / probe.result.throughput_bps
+    stated = stated_error(probe.result)
     may_be_cut = probe.purpose == "search" and not probe.result.settled
     return max(stated, _CUT_SHORT_ERROR) if may_be_cut else stated
 

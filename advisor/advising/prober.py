@@ -27,7 +27,13 @@ from advisor.domain.path import PathFacts
 from advisor.domain.sending import SenderReport
 from advisor.domain.space import Setting
 from advisor.models.arrival import reached_bytes
-from advisor.models.steadiness import ProbeLength, SteadyPart, is_behind, steady_part
+from advisor.models.steadiness import (
+    ProbeLength,
+    SteadyPart,
+    is_behind,
+    stated_stderr_bps,
+    steady_part,
+)
 from advisor.probing.end import ProbeEnd, Spares
 
 _READY_S: Final = 10.0
@@ -223,7 +229,7 @@ class Course:
         bps = self.steady.throughput_bps
         return Measurement(
             throughput_bps=bps if self.steady.predicted else min(bps, _arrived_bps(received)),
-            stderr_bps=self.steady.stderr_bps if len(self.intervals) > 2 else 0.0,
+            stderr_bps=stated_stderr_bps(self.steady),
             intervals=self.intervals,
             steady_from=self.steady.first,
             settled=self.steady.settled,

@@ -36,7 +36,7 @@ def measurement_of(ran: Ran) -> Measurement:
         raise ProbeFailed(FailureKind.TIMED_OUT, "the data stopped flowing")
     return Measurement(
         throughput_bps=bps,
-        stderr_bps=relative_error(counted) * bps if len(counted) > 1 else 0.0,
+        stderr_bps=relative_error(counted) * bps,
         intervals=intervals,
         steady_from=first,
         settled=ran.status == 0,

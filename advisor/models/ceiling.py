@@ -23,6 +23,7 @@ from advisor.domain.path import PathFacts
 from advisor.domain.quantities import format_rate
 from advisor.models.comparison import MEMORY_TO_MEMORY
 from advisor.models.packets import HEADER_BYTES, packets_of
+from advisor.models.steadiness import stated_error
 
 _WINDOW_S: Final = 0.3
 _WINDOW_ROUND_TRIPS: Final = 4
@@ -113,7 +114,7 @@ def seen_ceiling(
         return None
     most_bps = max(_most_bps(one, window_s) for one in known)
     near = [one for one in known if one.throughput_bps >= _NEAR * most_bps] or known
-    own = min(one.stderr_bps / one.throughput_bps for one in near)
+    own = min(map(stated_error, near))
     if is_plateau or any(_has_overfilled(one, mtu_bytes) for one in near):
         own = 0.0
     error = max(_LEAST_ERROR, min(math.hypot(spread, own), MEMORY_TO_MEMORY.value))

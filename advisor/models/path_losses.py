@@ -25,7 +25,13 @@ from advisor.domain.measurement import Interval, Measurement
 from advisor.domain.records import ProbeRecord
 from advisor.domain.sending import LossesSeen
 from advisor.models.loss_response import allowed_at, answers
-from advisor.models.steadiness import CLOSE_ENOUGH, combined, mean_rate_bps, relative_error
+from advisor.models.steadiness import (
+    CLOSE_ENOUGH,
+    combined,
+    mean_rate_bps,
+    relative_error,
+    stated_error,
+)
 
 _LOSSLESS: Final = 0.8
 _LEAST_LOSS, _MOST_LOSS = 1e-7, 1e-2
@@ -131,7 +137,7 @@ def _without_pooling(probe: _Lossy) -> tuple[float, float]:
     result = probe.result
     if probe.losses.cuts:
         return probe.mean_bps, relative_error(_counted(result))
-    return result.throughput_bps, result.stderr_bps / result.throughput_bps
+    return result.throughput_bps, stated_error(result)
 
 
 def _posterior(met: Sequence[LossesSeen]) -> list[float]:

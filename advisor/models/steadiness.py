@@ -53,7 +53,10 @@ _ON_TIME: Final = 0.9
 """A time that counts as reached: reports come a little early or late."""
 
 _UNKNOWN: Final = 1.0
-"""The relative error of a rate that is still growing."""
+"""The relative error of a rate that is still growing, or of which nothing else is known."""
+
+_TOO_FEW: Final = 2
+"""With so few intervals older versions stated no error."""
 
 _CYCLE_ROUND_TRIPS: Final = 8
 """BBR probes for bandwidth in cycles of eight round trips (Cardwell et al., "BBR", ACM Queue 14(5),
@@ -220,6 +223,22 @@ def relative_error(part: Sequence[Interval], model: ErrorModel = _SHIPPED) -> fl
         by_chance = 4 * squares / (len(part) - 1) / len(part)
         variance += max(0.0, drift**2 - by_chance)
     return math.sqrt(variance)
+
+
+def stated_stderr_bps(steady: SteadyPart) -> float:
+    """The standard error to record, always finite: that of an unknown rate is the rate itself."""
+    known = math.isfinite(steady.stderr_bps)
+    return steady.stderr_bps if known else _UNKNOWN * steady.throughput_bps
+
+
+def stated_error(measurement: Measurement) -> float:
+    """The relative standard error that a probe of a transport states; its rate must be above 0.
+
+    Older versions recorded 0 for a probe of at most two intervals: that was unknown, not exact.
+    """
+    if measurement.stderr_bps == 0 and 0 < len(measurement.intervals) <= _TOO_FEW:
+        return _UNKNOWN
+    return measurement.stderr_bps / measurement.throughput_bps
 
 
 def error_among_repeats(measurement: Measurement) -> float:

@@ -41,3 +41,14 @@ async def test_pauses_of_reading_do_not_lengthen_a_probe() -> None:
     steady = knows.intervals[knows.steady.first :] if knows.steady else []
     assert all(i.throughput_bps == pytest.approx(1e9) for i in steady[:-1])
     assert knows.measurement(1.0).throughput_bps == pytest.approx(1e9, rel=0.01)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("intervals", [1, 2, 3])
+async def test_a_probe_of_few_intervals_is_not_exact(intervals: int) -> None:
+    course = Course(probe_length(0.02), lambda _: None)
+    for number in range(intervals + 1):
+        course.add_received(_sample(number, number * _STEP_BYTES, None))
+    found = course.measurement(1.0)
+    assert len(found.intervals) == intervals
+    assert 0.2 * found.throughput_bps < found.stderr_bps <= found.throughput_bps

@@ -285,3 +285,9 @@ async def test_a_range_whose_probe_failed_is_moved_again(
         await prober.measure(None, {"concurrency": 1, "parallelism": 1}, None)  # type: ignore[arg-type]  # Neither is used.
     prober._own_folder.cleanup()
     assert begun == [0, 0, 0]
+
+
+def test_a_transfer_with_one_rate_is_not_exact() -> None:
+    found = measurement_of(_ran([9]))
+    assert len(found.intervals) == 1
+    assert 0.2 < found.stderr_bps / found.throughput_bps <= 1

@@ -46,6 +46,15 @@ def test_nothing_known_is_no_ceiling() -> None:
     assert ceiling_of(UNKNOWN, []) is None
 
 
+def test_an_old_probe_of_few_intervals_is_not_exact() -> None:
+    few = msgspec.structs.replace(
+        measured(1e9), stderr_bps=0.0, intervals=[Interval(0.0, 1.0, 125_000_000)], steady_from=0
+    )
+    found = seen_ceiling([few], 0.01)
+    assert found is not None
+    assert found.bps > 1.05e9
+
+
 def test_what_a_receiver_has_seen_counts_with_its_error() -> None:
     found = seen_ceiling([measured(1e9), measured(9e8)], 0.01)
     assert found is not None
