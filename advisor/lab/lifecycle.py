@@ -21,7 +21,7 @@ from advisor.lab import messages as m
 from advisor.lab.backend import BackendChoice
 from advisor.lab.networks import own_network
 from advisor.lab.paths import Direction, EmulatedPath
-from advisor.lab.running import LabOrder
+from advisor.lab.running import LabOrder, require_known_hosts
 from advisor.lab.state import MARK, LabError, LabFolder, only_one
 from advisor.lab.supervisor import PROCEED, BuildOutcome, Built, NotBuilt
 
@@ -53,6 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def bring_up(name: str, plan: Plan) -> m.LabStatus:
     """Build the lab and leave it running. Raises LabError, leaving nothing behind."""
+    require_known_hosts(name, plan.hosts, plan.steps)
     program = _emulator(plan.backend)
     for tool in ("ip", "nsenter", "unshare"):
         if shutil.which(tool) is None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -39,6 +40,21 @@ class LabOrder(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     steps: list[m.ScheduledStep] = []
     backend: BackendChoice = "auto"
+
+
+def require_known_hosts(
+    name: str, hosts: Collection[str], steps: Iterable[m.ScheduledStep]
+) -> None:
+    """Raises LabError when a schedule names a host that the lab does not have."""
+    for step in steps:
+        for action in step.actions:
+            if action.host is not None:
+                _require_host(name, hosts, action.host)
+
+
+def _require_host(name: str, hosts: Collection[str], host: str) -> None:
+    if host not in hosts:
+        raise LabError(f"lab {name} has no host '{host}': {', '.join(hosts)}")
 
 
 def address_of(number: int) -> str:
@@ -111,14 +127,11 @@ class Lab:
     def _numbers(self, host: str | None) -> list[int]:
         if host is None:
             return list(range(1, len(self._names) + 1))
-        if host not in self._names:
-            raise LabError(f"lab {self._order.name} has no host '{host}': {', '.join(self._names)}")
+        _require_host(self._order.name, self._names, host)
         return [self._names.index(host) + 1]
 
     def _play(self, steps: list[m.ScheduledStep]) -> None:
-        for step in steps:  # Check all steps before starting.
-            for action in step.actions:
-                self._numbers(action.host)
+        require_known_hosts(self._order.name, self._names, steps)
         if self._playing is not None:
             self._playing.cancel()
         self._steps, self._play_began_s = list(steps), time.monotonic()
