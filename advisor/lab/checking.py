@@ -10,7 +10,7 @@ import contextlib
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -50,6 +50,9 @@ _SMALLEST_BYTES: Final = 64
 _QUEUE_SHARE: Final = 8
 _FLOOD_QUEUE_SHARE: Final = 4
 _POLL_S: Final = 0.05
+# On a busy machine the emulator may empty a queue more slowly than at the path's rate.
+_EMPTYING_S: Final = 5.0
+_EMPTYING_SHARE: Final = 2.0
 _REPLY_S: Final = 10.0
 
 _Checked = TypeVar("_Checked", v.RttCheck, v.RateCheck, v.LossCheck)
@@ -147,6 +150,38 @@ def _gone(child: Child) -> LabError:
     return LabError(f"the lab's hosts cannot be measured: {words[-1] if words else 'no message'}")
 
 
+def _not_idle(seen: str) -> LabError:
+    return LabError(f"the path is not idle ({seen})", remedy="check it when nothing else uses it")
+
+
+class Counting(Protocol):
+    """Counts what a host's interface carries."""
+
+    async def count(self) -> fl.InterfaceCounters:
+        """The counters now. Raises LabError."""
+
+
+async def until_quiet(receiver: Counting, quiet_s: float, longest_s: float) -> None:
+    """Wait until no packet arrives for `quiet_s`.
+
+    Raises LabError when packets still arrive after `longest_s`: they are other traffic, which would
+    be counted with the check's own.
+    """
+    first = newest = now = await receiver.count()
+    while now.at_s < newest.at_s + quiet_s:
+        await asyncio.sleep(_POLL_S)
+        now = await receiver.count()
+        if now.received == newest.received:
+            continue
+        if now.at_s > first.at_s + longest_s:
+            pps = (now.received - newest.received) / (now.at_s - newest.at_s)
+            raise _not_idle(
+                f"{pps:.0f} packets a second still arrive {now.at_s - first.at_s:.0f} s after the "
+                "last of a measurement"
+            )
+        newest = now
+
+
 class _Checking:
     """One check of one path."""
 
@@ -237,10 +272,7 @@ class _Checking:
             packets = max(new.received - old.received, new.sent - old.sent)
             size = max(new.received_bytes - old.received_bytes, new.sent_bytes - old.sent_bytes)
             if packets > _IDLE_PPS * took_s or size * 8 > _IDLE_SHARE * slowest_bps * took_s:
-                raise LabError(
-                    f"the path is not idle ({packets / took_s:.0f} packets a second cross it)",
-                    remedy="check it when nothing else uses it",
-                )
+                raise _not_idle(f"{packets / took_s:.0f} packets a second cross it")
 
     async def _rtt(self, path: EmulatedPath, own: Direction | None) -> v.RttCheck:
         count, gap_s, wait_s = echo_plan(path)
@@ -312,17 +344,13 @@ class _Checking:
         )
 
     async def _quiet(self, way: _Way) -> None:
-        """Wait until all that was sent has arrived: no packet for a while."""
-        watcher = self._watchers[way.receiver.name]
+        """Wait until all that was sent has arrived. Raises LabError."""
         await asyncio.sleep(way.longest_s + _POLL_S)
-        quiet_s = max(2 * _POLL_S, 4 * way.mtu_bytes * 8 / way.rate_bps)
-        newest = await watcher.count()
-        changed_s = time.monotonic()
-        while time.monotonic() < changed_s + quiet_s:
-            await asyncio.sleep(_POLL_S)
-            now = await watcher.count()
-            if now.received != newest.received:
-                newest, changed_s = now, time.monotonic()
+        await until_quiet(
+            self._watchers[way.receiver.name],
+            max(2 * _POLL_S, 4 * way.mtu_bytes * 8 / way.rate_bps),
+            _EMPTYING_S + _EMPTYING_SHARE * way.queue_bytes * 8 / way.rate_bps,
+        )
 
 
 async def _twice(measure: Callable[[], Awaitable[_Checked]]) -> _Checked:

@@ -1,6 +1,7 @@
 """The verdicts on an emulated path, and how it is measured."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -250,6 +251,41 @@ def test_what_is_not_within_the_bounds_is_measured_once_more() -> None:
     judged = asyncio.run(ck._twice(measure))
     assert (judged.verdict, judged.tries) == ("within", 2)
     assert not results
+
+
+class Arriving:
+    """A receiver at which packets arrive at these times; it is asked every 50 ms."""
+
+    def __init__(self, times_s: Sequence[float]) -> None:
+        self._times_s = times_s
+        self.now_s = 100.0
+
+    async def pass_time(self, seconds: float) -> None:
+        self.now_s += seconds
+
+    async def count(self) -> fl.InterfaceCounters:
+        received = sum(100 + at_s <= self.now_s for at_s in self._times_s)
+        return fl.InterfaceCounters(
+            at_s=self.now_s, received=received, received_bytes=0, sent=0, sent_bytes=0, unsent=0
+        )
+
+
+def test_a_measurement_waits_for_its_last_packets(monkeypatch: pytest.MonkeyPatch) -> None:
+    receiver = Arriving([0.01 * n for n in range(300)])
+    monkeypatch.setattr(asyncio, "sleep", receiver.pass_time)
+    asyncio.run(ck.until_quiet(receiver, 0.1, 5.0))
+    assert receiver.now_s == pytest.approx(103.1, abs=0.06)
+
+
+@pytest.mark.parametrize("gap_s", [0.02, 0.08])
+def test_steady_small_traffic_does_not_make_a_check_wait_for_ever(
+    monkeypatch: pytest.MonkeyPatch, gap_s: float
+) -> None:
+    receiver = Arriving([gap_s * n for n in range(round(60 / gap_s))])
+    monkeypatch.setattr(asyncio, "sleep", receiver.pass_time)
+    with pytest.raises(LabError, match=r"not idle \(\d+ packets a second still arrive"):
+        asyncio.run(ck.until_quiet(receiver, 0.1, 5.0))
+    assert receiver.now_s < 105.3
 
 
 def test_lateness_of_before_is_not_the_checks() -> None:
