@@ -4,13 +4,17 @@
 the programs; each runs until it is killed.
 """
 
+import ctypes
 import sys
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from advisor.hosts.libraries import LIBIPERF
 from advisor.hosts.processes import Child, server_bound_to_stdin, start
 from advisor.lab.networks import Network
+
+if TYPE_CHECKING:
+    import iperf3
 
 _PORT: Final = 5198
 _DAY_S: Final = 86_400
@@ -65,27 +69,49 @@ def _program(words: list[str]) -> list[str]:
     return [sys.executable, "-P", "-m", "advisor.lab.external_load", *words]
 
 
-def _receive(port: int) -> None:
+def receiver(port: int) -> "iperf3.Server":
+    """A receiver of one run."""
     import iperf3
 
+    server = iperf3.Server(lib_name=LIBIPERF)
+    server.port = port
+    server.verbose = False
+    _report_nothing(server)
+    return server
+
+
+def sender(address: str, port: int, streams: int) -> "iperf3.Client":
+    """A sender of one run, which lasts a day."""
+    import iperf3
+
+    client = iperf3.Client(lib_name=LIBIPERF)
+    client.server_hostname = address
+    client.port = port
+    client.num_streams = streams
+    client.duration = _DAY_S
+    client.verbose = False
+    _report_nothing(client)
+    return client
+
+
+def _report_nothing(end: "iperf3.IPerf3") -> None:
+    """Make no report while it runs: libiperf keeps those of every stream and second until the end.
+
+    The binding lacks these calls; it holds the pointer as a number, which ctypes would truncate.
+    """
+    for kind in ("stats", "reporter"):
+        set_interval = getattr(end.lib, f"iperf_set_test_{kind}_interval")
+        set_interval(ctypes.c_void_p(end._test), ctypes.c_double(0.0))
+
+
+def _receive(port: int) -> None:
     while True:
-        server = iperf3.Server(lib_name=LIBIPERF)
-        server.port = port
-        server.verbose = False
-        server.run()
+        receiver(port).run()
 
 
 def _send(address: str, port: int, streams: int) -> None:
-    import iperf3
-
     while True:
-        client = iperf3.Client(lib_name=LIBIPERF)
-        client.server_hostname = address
-        client.port = port
-        client.num_streams = streams
-        client.duration = _DAY_S
-        client.verbose = False
-        client.run()
+        sender(address, port, streams).run()
         time.sleep(_RETRY_S)  # The receiver is not ready yet, or the path was cut.
 
 
