@@ -11,7 +11,7 @@ from advisor.hosts.processes import output_of
 from advisor.lab.backend import Backend
 from advisor.lab.backend_select import chosen
 from advisor.lab.networks import Network, require_empty_network, set_up_host
-from advisor.lab.paths import EmulatedPath
+from advisor.lab.paths import EmulatedPath, own_queue_bytes
 from advisor.lab.running import SOURCE_ADDRESS, SOURCE_NAME, Lab, LabOrder, address_of
 from advisor.lab.services import (
     NO_GRIDFTP,
@@ -66,8 +66,7 @@ async def _join(order: LabOrder, backend: Backend, networks: list[Network]) -> N
     for network, address, mtu in zip(networks[1:], addresses, mtus, strict=True):
         await backend.add_host(network, address, mtu)
     if order.own is not None:
-        own = EmulatedPath(forward=order.own, mtu_bytes=max(mtus))
-        await backend.set_own(order.own, own.queue_bytes(order.own))
+        await backend.set_own(order.own, own_queue_bytes(order.own, paths))
     for number, path in enumerate(paths, 1):
         await backend.set_path(number, path)
     buffer_bytes = max(path.tcp_buffer_bytes for path in paths)

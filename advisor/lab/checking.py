@@ -20,7 +20,7 @@ from advisor.lab import messages as m
 from advisor.lab import verdicts as v
 from advisor.lab.control import tell
 from advisor.lab.enter import command_on
-from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.paths import Direction, EmulatedPath, own_queue_bytes
 from advisor.lab.state import Host, LabError, LabState, state_of
 
 Narrate = Callable[[str, float], None]
@@ -232,7 +232,7 @@ class _Checking:
             slower, queue_bytes = link, path.queue_bytes(link)
             if own is not None and own.rate_bps < link.rate_bps:
                 slower = own
-                queue_bytes = EmulatedPath(forward=own, mtu_bytes=path.mtu_bytes).queue_bytes(own)
+                queue_bytes = own_queue_bytes(own, [path])
             return _Way(
                 words=words,
                 sender=sender,

@@ -20,7 +20,7 @@ from advisor.lab import emulator
 from advisor.lab import messages as m
 from advisor.lab.backend import BackendChoice
 from advisor.lab.networks import own_network
-from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.paths import Direction, EmulatedPath, own_queue_bytes
 from advisor.lab.running import LabOrder, require_known_hosts
 from advisor.lab.state import MARK, LabError, LabFolder, only_one
 from advisor.lab.supervisor import PROCEED, BuildOutcome, Built, NotBuilt
@@ -104,24 +104,32 @@ def _build(place: LabFolder, plan: Plan, program: str) -> m.LabStatus:
     for user_namespace in (True, False):
         if not user_namespace and os.geteuid() != 0:
             continue
-        order = LabOrder(
-            name=place.name,
-            mark=secrets.token_hex(16),
-            outside=own_network(),
-            program=program,
-            user_namespace=user_namespace,
-            hosts=plan.hosts,
-            mesh=plan.mesh,
-            own=plan.own,
-            seed=plan.seed,
-            steps=plan.steps,
-            backend=plan.backend,
-        )
-        outcome = _try(place, order)
+        outcome = _try(place, order_of(place.name, plan, program, user_namespace))
         if isinstance(outcome, Built):
             return outcome.status
         reasons.append(outcome.message)
     raise LabError(reasons[-1] + ("" if os.geteuid() == 0 else _AS_ROOT))
+
+
+def order_of(name: str, plan: Plan, program: str, user_namespace: bool) -> LabOrder:
+    """What the supervisor builds. `program`: the emulator, empty for none."""
+    own = plan.own
+    if own is not None:  # Fixed now: paths that change later do not change this queue.
+        queue_bytes = own_queue_bytes(own, plan.hosts.values())
+        own = msgspec.structs.replace(own, queue_bytes=queue_bytes)
+    return LabOrder(
+        name=name,
+        mark=secrets.token_hex(16),
+        outside=own_network(),
+        program=program,
+        user_namespace=user_namespace,
+        hosts=plan.hosts,
+        mesh=plan.mesh,
+        own=own,
+        seed=plan.seed,
+        steps=plan.steps,
+        backend=plan.backend,
+    )
 
 
 def _try(place: LabFolder, order: LabOrder) -> BuildOutcome:

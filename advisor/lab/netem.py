@@ -32,7 +32,7 @@ from advisor.hosts.processes import output_of
 from advisor.lab.backend import Crossings
 from advisor.lab.messages import Crossing
 from advisor.lab.networks import DEVICE, Network, NetworkError
-from advisor.lab.paths import Direction, EmulatedPath
+from advisor.lab.paths import Direction, EmulatedPath, own_queue_bytes
 
 NETEM_NAME: Final = "netem"
 _TIMEOUT_S: Final = 10.0
@@ -98,10 +98,8 @@ def obstacle(
     mtu_bytes = max(path.mtu_bytes for path in paths)
     if own is not None and (own.delay_s or own.jitter_s or own.loss):
         return "with netem, the source's own interface has only a rate and a queue"
-    if own is not None:
-        queue_bytes = EmulatedPath(forward=own, mtu_bytes=mtu_bytes).queue_bytes(own)
-        if reason := _too_small(queue_bytes, mtu_bytes):
-            return reason
+    if own is not None and (reason := _too_small(own_queue_bytes(own, paths), mtu_bytes)):
+        return reason
     for path in paths:
         for direction in (path.forward, path.reverse):
             if reason := _too_small(path.queue_bytes(direction), path.mtu_bytes):

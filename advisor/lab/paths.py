@@ -1,7 +1,7 @@
 """Emulated paths and their parameters."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import msgspec
@@ -68,8 +68,23 @@ class EmulatedPath(msgspec.Struct, frozen=True, kw_only=True):
         """The direction's queue: as configured, else one bandwidth-delay product."""
         if direction.queue_bytes is not None:
             return direction.queue_bytes
-        bdp_bytes = direction.rate_bps * self.rtt_s / 8
-        return max(round(bdp_bytes), _FEWEST_PACKETS_QUEUED * self.mtu_bytes)
+        return _product_bytes(direction.rate_bps, self.rtt_s, self.mtu_bytes)
+
+
+def own_queue_bytes(own: Direction, paths: Collection[EmulatedPath]) -> int:
+    """The queue of the source's own interface, which all these paths share.
+
+    As configured, else one bandwidth-delay product of the longest path.
+    """
+    if own.queue_bytes is not None:
+        return own.queue_bytes
+    longest_s = max(path.rtt_s for path in paths)
+    return _product_bytes(own.rate_bps, longest_s, max(path.mtu_bytes for path in paths))
+
+
+def _product_bytes(rate_bps: float, rtt_s: float, mtu_bytes: int) -> int:
+    """One bandwidth-delay product, but some packets at least."""
+    return max(round(rate_bps * rtt_s / 8), _FEWEST_PACKETS_QUEUED * mtu_bytes)
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):

@@ -107,7 +107,7 @@ class HostsOptions(Options, frozen=True):
         typer.Option(
             "--source-queue",
             **p.SIZE,
-            show_default="one bandwidth-delay product",
+            show_default="one bandwidth-delay product of the longest path",
             help="With --source-rate: size of that interface's queue.",
         ),
     ] = None

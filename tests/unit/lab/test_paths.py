@@ -8,6 +8,7 @@ from advisor.lab.paths import (
     Direction,
     EmulatedPath,
     changed,
+    own_queue_bytes,
     parse_share,
     parse_time,
     read_changes,
@@ -201,3 +202,12 @@ def test_every_entry_is_a_field() -> None:
 def test_a_path_survives_the_wire() -> None:
     path = changed(EmulatedPath(title="ü"), Changes(loss=1e-5, reordering=True), "reverse")
     assert msgspec.json.decode(msgspec.json.encode(path), type=EmulatedPath) == path
+
+
+def test_the_own_queue_is_one_product_of_the_longest_path() -> None:
+    paths = [EmulatedPath(), changed(EmulatedPath(), Changes(rtt_s=0.2, mtu_bytes=1500))]
+    own = Direction(rate_bps=1e9, delay_s=0.0)
+    assert own_queue_bytes(own, paths) == 25_000_000
+    assert own_queue_bytes(own, paths[:1]) == round(1e9 * 0.0456 / 8)
+    assert own_queue_bytes(Direction(rate_bps=1e6, delay_s=0.0), paths) == MTU_9000_QUEUE
+    assert own_queue_bytes(Direction(rate_bps=1e9, queue_bytes=7), paths) == 7
