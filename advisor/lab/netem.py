@@ -287,21 +287,22 @@ class Netem:
         path = msgspec.structs.replace(path, mtu_bytes=at.mtu_bytes)  # The hosts keep theirs.
         if reason := obstacle([path], None, 0, self._able):
             raise NetworkError(reason)
-        at.path, at.changes = path, at.changes + 1
+        at.changes += 1
         await self._put(at, path)
+        at.path = path
 
     async def _put(self, at: _Path, path: EmulatedPath) -> None:
         a, b, c = at.routers
         there, back = path.forward, path.reverse
         await asyncio.gather(
             a.run(
-                _on("far", _queue(path, there, at.forward)),
+                _on("far", _queue(path, there, at.forward.is_now)),
                 _on("near", delay_stage(back, self._dice(at, 1))),
             ),
             b.run(_on("far", wire_stage(there.rate_bps)), _on("near", wire_stage(back.rate_bps))),
             c.run(
                 _on("far", delay_stage(there, self._dice(at, 0))),
-                _on("near", _queue(path, back, at.reverse)),
+                _on("near", _queue(path, back, at.reverse.is_now)),
             ),
         )
 
@@ -325,16 +326,26 @@ class Netem:
         await spread.run(_on("far", wire), _on("near", queue))
 
     async def set_cut(self, host: int, is_cut: bool) -> None:
-        """Cut or restore the path to a host. Raises NetworkError."""
+        """Cut or restore the path to a host; after a failure it may be tried again.
+
+        Raises NetworkError.
+        """
         at = self._paths[host - 1]
-        if at.forward.is_now == is_cut:
+        path = at.path
+        assert path is not None  # A lab sets all paths before it obeys commands.
+        if at.forward.is_now == at.reverse.is_now == is_cut:
             return
-        a, _, c = await _stages(at.routers)
-        # Only packets entering the queue are dropped; queued packets and those in flight arrive.
-        at.forward.change(is_cut, a["far"].drops)
-        at.reverse.change(is_cut, c["near"].drops)
-        if at.path is not None:
-            await self._put(at, at.path)
+        routers, stages = at.routers, await _stages(at.routers)
+        for place, device, direction, cut in (
+            (0, "far", path.forward, at.forward),
+            (2, "near", path.reverse, at.reverse),
+        ):
+            if cut.is_now == is_cut:
+                continue
+            # Only packets entering the queue are dropped; queued packets and those in flight
+            # arrive. The delay's stage is left alone: set again, it would repeat its losses.
+            await routers[place].run(_on(device, _queue(path, direction, is_cut)))
+            cut.change(is_cut, stages[place][device].drops)
 
     async def crossings(self) -> Crossings:
         """The traffic so far; the kernel does not report lateness. Raises NetworkError."""
@@ -375,9 +386,9 @@ def _crossing(queue: QdiscStage, wire: QdiscStage, last: QdiscStage, cut: _Cut |
     )
 
 
-def _queue(path: EmulatedPath, direction: Direction, cut: _Cut) -> str:
+def _queue(path: EmulatedPath, direction: Direction, is_cut: bool) -> str:
     queue_bytes = path.queue_bytes(direction)
-    return queue_stage(direction.rate_bps, queue_bytes, path.mtu_bytes, cut.is_now)
+    return queue_stage(direction.rate_bps, queue_bytes, path.mtu_bytes, is_cut)
 
 
 def _on(device: str, stage: str) -> str:
