@@ -370,6 +370,75 @@ def test_what_an_agent_with_another_key_has_proven_is_read_once_more(
     assert not difference(source, transfers.there)
 
 
+STALLING = """
+import os, runpy, sys, time
+from advisor.agent import delivery
+digest = delivery.Delivery._digest
+def late(self, *arguments):
+    while os.path.exists(os.environ.get("STALLS", "")):
+        arguments[-1].check()
+        time.sleep(0.05)
+    return digest(self, *arguments)
+delivery.Delivery._digest = late
+sys.argv = ["advisor", "agent", "--stdio"]
+runpy.run_module("advisor", run_name="__main__")
+"""
+
+
+class Stalling:
+    """Transfers to an agent that does not get on with reading what another one has proven, while
+    the file `stalls` exists."""
+
+    def __init__(self, transfers: Transfers, source: Path, hosts: Hosts, folder: Path) -> None:
+        self._transfers = transfers
+        self._source = source
+        self.stalls = folder / "stalls"
+        self.stalls.touch()
+        program = folder / "stalling.py"
+        program.write_text(STALLING)
+        hosts.describe("127.0.0.1", f"export XDG_DATA_HOME='{folder}/another home'")
+        hosts.describe("d1", f"export STALLS='{self.stalls}'")
+        agent = ["--agent-command", f"{sys.executable} -P {program}"]
+        self._options = [*hosts.options[:2], *agent]
+        self._environment = hosts.environment | {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def begin(self) -> Run:
+        return self._transfers.begin(
+            self._source,
+            f"s2={self._transfers.server.url}",
+            *self._options,
+            destination="d1",
+            environment=self._environment,
+        )
+
+    def begin_and_stall(self) -> Run:
+        """One that reads again what another agent has proven, and does not get on."""
+        run = self.begin()
+        while "Reads again" not in run.wait_for("notice")["message"]:
+            pass
+        return run
+
+
+@pytest.fixture
+def stalling(transfers: Transfers, source: Path, hosts: Hosts, tmp_path: Path) -> Stalling:
+    return Stalling(transfers, source, hosts, tmp_path)
+
+
+@pytest.mark.as_root
+@needs_mounts
+def test_a_transfer_that_is_stopped_while_it_reads_again_gets_no_receipt(
+    transfers: Transfers, source: Path, stalling: Stalling
+) -> None:
+    run = stalling.begin_and_stall()
+    run.process.send_signal(signal.SIGINT)
+    end = ended(run, 130)
+    assert not end["complete"]
+    assert end["receipt"] is None
+    stalling.stalls.unlink()
+    assert ended(stalling.begin())["receipt"]
+    assert not difference(source, transfers.there)
+
+
 LIAR = """
 import asyncio
 from advisor.transfer.nodes import messages, node

@@ -7,7 +7,8 @@ import msgspec
 from advisor.agent.peer_errors import PeerError
 from advisor.domain.names import names_in_short
 from advisor.fleet.nodes.crew import Crew
-from advisor.runtime.exit_codes import EXIT_FAILED
+from advisor.runtime.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED
+from advisor.runtime.stop import Stopped, unless_stopped
 from advisor.transfer.engine.journal import NotedPart
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState, with_differing
 from advisor.transfer.engine.route import Route
@@ -23,21 +24,19 @@ async def reread(
 ) -> TransferOutcome:
     """The outcome after the check: that of the moving, unless something differs or is not read.
 
-    What was read is not read again after a later attempt.
+    What was read is not read again after a later attempt. If the session is stopped meanwhile, the
+    target is not completed, and no receipt is signed.
     """
     [group] = state.groups
     noted = (await state.journal.read(group.files)).parts
     try:
-        wrong = await _differing(session, crew, route, state, noted)
-    except PeerError as error:
-        return msgspec.structs.replace(
-            outcome,
-            complete=False,
-            has_all_files=False,
-            message=f"all files are there, but not all of them were read again: {error}; "
-            f"{state.remedy}",
-            exit_code=EXIT_FAILED,
+        wrong = await unless_stopped(
+            _differing(session, crew, route, state, noted), session.control.stop
         )
+    except Stopped:
+        return _not_reread(outcome, state, "stopped", EXIT_INTERRUPTED)
+    except PeerError as error:
+        return _not_reread(outcome, state, str(error), EXIT_FAILED)
     crew.suspects.clear()
     crew.of_other_agents.clear()
     if not wrong:
@@ -49,6 +48,18 @@ async def reread(
         wrong,
         f"{names_in_short(wrong)} changed at the destination after a node had proven it; "
         f"{state.remedy}",
+    )
+
+
+def _not_reread(
+    outcome: TransferOutcome, state: TransferState, why: str, exit_code: int
+) -> TransferOutcome:
+    return msgspec.structs.replace(
+        outcome,
+        complete=False,
+        has_all_files=False,
+        message=f"all files are there, but not all of them were read again: {why}; {state.remedy}",
+        exit_code=exit_code,
     )
 
 
@@ -76,6 +87,7 @@ async def _differing(
         words = names_in_short(sorted(read_again))
         session.events.notice(f"Reads again what other agents have proven: {words}.")
         parts, digests = [one.part for one in some], [one.digest for one in some]
-        same = await proofs.confirm(link, parts, digests)
+        tell = session.delivery.reading_back(parts, "what other agents have proven")
+        same = await proofs.confirm(link, parts, digests, tell)
         wrong |= {part.file.name for part, is_same in zip(parts, same, strict=True) if not is_same}
     return sorted(wrong)

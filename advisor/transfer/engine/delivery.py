@@ -137,7 +137,8 @@ class Delivery:
         self.proofs.forget(list(by_file))
         digests = [one.digest for one in fitting]
         parts = [one.part for one in fitting]
-        same = await self.proofs.confirm(link, parts, digests, self._reading_back(parts))
+        tell = self.reading_back(parts, "what arrived earlier")
+        same = await self.proofs.confirm(link, parts, digests, tell)
         confirmed = [one for one, is_same in zip(fitting, same, strict=True) if is_same]
         differing = by_file.keys() - {one.part.file.name for one in confirmed}
         if differing:
@@ -147,8 +148,8 @@ class Delivery:
             )
         return confirmed
 
-    def _reading_back(self, parts: Sequence[Part]) -> Callable[[int], None]:
-        """Reports now and then how much of what arrived earlier has been read."""
+    def reading_back(self, parts: Sequence[Part], what: str) -> Callable[[int], None]:
+        """Reports now and then how many bytes of these parts have been read; `what` they are."""
         total = format_bytes(sum(part.size_bytes for part in parts))
         reported_s = time.monotonic()
 
@@ -157,8 +158,7 @@ class Delivery:
             if time.monotonic() - reported_s >= _TELL_EVERY_S:
                 reported_s = time.monotonic()
                 self._tell(
-                    f"Compares the checksums of what arrived earlier: {format_bytes(read_bytes)} "
-                    f"of {total} read."
+                    f"Compares the checksums of {what}: {format_bytes(read_bytes)} of {total} read."
                 )
 
         return seen

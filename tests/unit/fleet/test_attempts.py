@@ -18,6 +18,7 @@ from advisor.fleet.nodes.session import NodesOptions, _NodesSession
 from advisor.models.piecework import Batch
 from advisor.models.slicing import FileEntry, Part
 from advisor.runtime.control import Control
+from advisor.runtime.exit_codes import EXIT_INTERRUPTED
 from advisor.runtime.request import TransferRequest
 from advisor.store.history import Store
 from advisor.store.postgres.address import Address
@@ -27,7 +28,7 @@ from advisor.transfer.engine.file_group import FileGroup
 from advisor.transfer.engine.journal import NotedPart, TransferJournal
 from advisor.transfer.engine.outcome import TransferOutcome, TransferState
 from advisor.transfer.engine.places import Places
-from advisor.transfer.engine.proof import Proofs
+from advisor.transfer.engine.proof import Proofs, Tell
 from advisor.transfer.tuned.transfer import TransferOptions
 
 PLACES = Places(source="/from", target="/to", destination_host="there")
@@ -65,12 +66,23 @@ class Attempts(_NodesSession):
         claimed = TargetClaimed(is_empty=True, is_resumed=False, since_s=1.0)
         proofs = Proofs(PLACES, Algorithm.BLAKE3)
         proofs.confirm = self._confirm  # type: ignore[method-assign] # no agent reads here
-        self._delivery = SimpleNamespace(claimed=claimed, proofs=proofs)  # type: ignore[assignment] # what is used
+        self._delivery = SimpleNamespace(  # type: ignore[assignment] # what is used
+            claimed=claimed, proofs=proofs, reading_back=lambda _, what: self.told.append
+        )
+        self.told: list[int] = []
+        self.is_stopped_while_reading = False
         self.read_again: list[set[str]] = []
         self._doubted: Iterator[tuple[str, str]] = iter(())
 
-    async def _confirm(self, link: Link, parts: Sequence[Part], digests: object) -> list[bool]:
+    async def _confirm(
+        self, link: object, parts: Sequence[Part], digests: object, tell: Tell | None = None
+    ) -> list[bool]:
+        assert tell is not None
+        if self.is_stopped_while_reading:
+            self.control.stop.set()
+            await asyncio.Event().wait()
         self.read_again.append({part.file.name for part in parts})
+        tell(sum(part.size_bytes for part in parts))
         return [True for _ in parts]
 
     async def _report(self, *_: object) -> None:
@@ -110,7 +122,27 @@ def test_what_earlier_attempts_doubt_is_read_again_by_the_one_that_has_all(
                 session.link.is_away = False
             assert (await session.move(journal)).complete
             assert session.read_again == [{"file0", "file1", "file2"}]
+            assert len(session.told) == 1
             assert (await session.move(journal)).complete
             assert len(session.read_again) == 1
+
+    asyncio.run(run())
+
+
+def test_what_is_read_again_when_the_user_stops_is_neither_complete_nor_taken_for_read(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        session = Attempts(tmp_path)
+        with TransferJournal(tmp_path, PLACES, lambda _: None) as journal:
+            await journal.begin([])
+            await session.move(journal, ("file0", "file1"))
+            session.is_stopped_while_reading = True
+            async with asyncio.timeout(60):
+                outcome = await session.move(journal)
+            assert (outcome.complete, outcome.has_all_files) == (False, False)
+            assert outcome.exit_code == EXIT_INTERRUPTED
+            assert "read again: stopped" in outcome.message
+            assert session._suspects | session._of_other_agents == {"file0", "file1"}
 
     asyncio.run(run())
