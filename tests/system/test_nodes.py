@@ -20,7 +20,10 @@ import psycopg
 import pytest
 
 from advisor.fleet.state.changing import apply
+from advisor.fleet.state.connecting import connect
+from advisor.fleet.state.transfers import transfers_of
 from advisor.report.ndjson import schema
+from advisor.store.postgres.address import Address
 from tests.benchmarks.disk.files import difference
 from tests.fleet_at_work import described
 from tests.postgres_server import SharedDatabase, shared_database, temporary_server
@@ -193,6 +196,8 @@ def test_what_differs_at_the_destination_is_moved_again(
     said = notices(run)
     assert f"1 of {FILES} files differ at the destination" in " ".join(said), said
     assert "The one file compared by checksum: identical." in said
+    # The nodes of the first attempt are known to have ended.
+    assert "until nodes of an earlier run have ended" not in " ".join(said)
     assert end["receipt"]
     assert not difference(source, transfers.there)
 
@@ -437,6 +442,25 @@ def test_a_transfer_that_is_stopped_while_it_reads_again_gets_no_receipt(
     stalling.stalls.unlink()
     assert ended(stalling.begin())["receipt"]
     assert not difference(source, transfers.there)
+
+
+@pytest.mark.as_root
+@needs_mounts
+def test_a_transfer_runs_for_others_until_all_is_read_again(
+    transfers: Transfers, source: Path, stalling: Stalling
+) -> None:
+    run = stalling.begin_and_stall()
+    transfers.database.execute("UPDATE advisor.transfers SET seen_s = seen_s - 300")
+
+    def states() -> list[str]:
+        with contextlib.closing(connect(Address(transfers.database.address("rita")))) as connection:
+            return [one.state for one in transfers_of(connection, with_ended=True)]
+
+    assert states() == ["interrupted"]
+    assert wait_until(lambda: states() == ["runs"])
+    stalling.stalls.unlink()
+    ended(run)
+    assert states() == ["complete"]
 
 
 LIAR = """

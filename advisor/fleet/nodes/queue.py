@@ -23,7 +23,7 @@ from advisor.store.errors import StoreError
 from advisor.store.postgres.address import Address
 from advisor.store.postgres.answers import NOT_NOW, server_words
 from advisor.store.postgres.limiting import NoAnswer
-from advisor.transfer.nodes.messages import LEASE_S
+from advisor.transfer.nodes.messages import LEASE_S, RENEW_S
 
 _R = TypeVar("_R")
 _MOST_LOTS: Final = 200
@@ -104,6 +104,17 @@ class LotQueue:
     async def renew(self, held: Sequence[int]) -> None:
         """These leases are still in use, and the transfer runs."""
         await self._do(lambda connection: _renew(connection, self._transfer, held))
+
+    async def stay_seen(self) -> None:
+        """Forever: report that the transfer runs, once it has begun, also while no node does.
+
+        A report that the database does not take now is followed by the next.
+        """
+        while True:
+            await asyncio.sleep(RENEW_S)
+            if self._transfer:
+                with contextlib.suppress(StoreError):
+                    await self.renew([])
 
     async def done(self, lots: Mapping[int, int]) -> set[int]:
         """These lots have arrived under these leases; returns those that are accepted.

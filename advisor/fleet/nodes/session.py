@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 import msgspec
@@ -118,17 +118,32 @@ class _NodesSession(TransferSession):
             state = TransferState([route.group(files, done)], journal, manifest.unwanted)
             self._tell_start(state)
             retry = Retry(self, route, state, self._options.retry_s)
-            outcome = None
-            while outcome is None:
-                attempt = await self._move(route, retry.state, retry.began_s)
-                outcome = await retry.outcome_after(attempt)
-            # Also where something of the source was left out: what was moved is compared.
-            if outcome.has_all_files and self._options.verify:
-                outcome = await verified(
-                    self, route, state, outcome, lambda again: self._move_again(route, again)
-                )
-            outcome = await self.completed(self.request, route, outcome)
+            async with self._seen():
+                outcome = await self._moved(route, state, retry)
             return await self._end(outcome, retry.state)
+
+    @contextlib.asynccontextmanager
+    async def _seen(self) -> AsyncIterator[None]:
+        """For others the transfer runs until the block ends: what follows the moving takes long."""
+        staying = asyncio.create_task(self._queue.stay_seen())
+        try:
+            yield
+        finally:
+            staying.cancel()
+            await asyncio.wait([staying])
+
+    async def _moved(self, route: Route, state: TransferState, retry: Retry) -> TransferOutcome:
+        """The outcome of all attempts, of the comparison, and of the completion."""
+        outcome = None
+        while outcome is None:
+            attempt = await self._move(route, retry.state, retry.began_s)
+            outcome = await retry.outcome_after(attempt)
+        # Also where something of the source was left out: what was moved is compared.
+        if outcome.has_all_files and self._options.verify:
+            outcome = await verified(
+                self, route, state, outcome, lambda again: self._move_again(route, again)
+            )
+        return await self.completed(self.request, route, outcome)
 
     def _tell_start(self, state: TransferState) -> None:
         self.events.emit(
@@ -219,6 +234,10 @@ class _NodesSession(TransferSession):
 
     async def _with_queue(self, crew: Crew, leases: Leases, state: TransferState) -> None:
         key = hashlib.sha256(state.journal.token.encode()).hexdigest()
+        if self._newest_crew is not None:
+            # It was seen until now: the next attempt would wait for nodes that have ended, too.
+            with contextlib.suppress(StoreError):
+                await self._end_queue(self._newest_crew, "continued")
         wait_s = await self._queue.begin(key, self.pair, leases.sizes)
         self._newest_crew = crew
         if wait_s:
