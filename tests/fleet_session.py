@@ -3,7 +3,8 @@
     python fleet_session.py FOLDER SOURCE DESTINATION SECONDS
 
 FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when that time is over, and
-nothing more if its standard input ends before; in both OWN_SESSION is another session each time.
+nothing more if its standard input is written to, or ends, before; then it is interrupted, unless
+FOLDER/deaf exists. In both OWN_SESSION is another session each time.
 FOLDER/log has a line for each begin and end. If it cannot be distinguished from a session, neither
 can what a worker does with it.
 """
@@ -34,9 +35,10 @@ def main(folder: str, source: str, destination: str, seconds: str) -> int:
     try:
         say("before")
         sys.stdout.flush()
-        stopped, _, _ = select.select([sys.stdin], [], [], float(seconds))
+        heard = [] if (place / "deaf").exists() else [sys.stdin]
+        stopped, _, _ = select.select(heard, [], [], float(seconds))
         if stopped:
-            return 1
+            return 130
         say("after")
         code = place / f"code.{name}"
         return int(code.read_text()) if code.exists() else 0

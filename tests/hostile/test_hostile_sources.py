@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from advisor.domain.endpoints import Pair
@@ -17,6 +18,7 @@ from advisor.fleet.work import measuring
 from advisor.fleet.work.admitting import owner_of
 from advisor.fleet.work.claiming import Ending
 from advisor.fleet.work.measuring import Measuring, given_way
+from advisor.runtime import advisor_child
 from advisor.store.history import Store
 from tests.fleet_at_work import Prepared, described, prepared_order
 from tests.postgres_server import SharedDatabase
@@ -45,7 +47,12 @@ class Source(Desk):
             honest = place.read_text()
             sent = honest.replace('"source":"a"', f'"source":"{source}"')
             place.write_text(sent.replace("OWN_SESSION", session))
+        return self.measured(30.0)
+
+    def measured(self, budget_s: float) -> Ending:
+        """What becomes of a measurement that may send for so long."""
         one = self.taken()
+        one.task = msgspec.structs.replace(one.task, budget_s=budget_s)
         ending = asyncio.run(Measuring(one, self.store).run())
         self.end(one, ending)
         return ending
@@ -120,6 +127,34 @@ def test_this_host_is_a_destination_by_its_agent(source: Source) -> None:
     source.describe(FLEET.replace("[hosts.b]", here))
     ending = source.sends("a", "new")
     assert ending.outcome == "done", ending.message
+
+
+@pytest.mark.parametrize("share", [0.0, 2.0], ids=["by an order", "by the end of its input"])
+def test_a_session_that_stops_when_its_budget_is_used_up_has_measured(
+    source: Source, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    monkeypatch.setattr(measuring, "_STOP_SHARE", share)
+    source.prepared.lasting(60)
+    ending = source.measured(30.0 if share < 1 else 0.1)
+    assert (ending.outcome, ending.message, ending.rate_bps) == ("done", "", 5e8)
+
+
+def test_a_session_that_stops_although_nobody_asked_has_failed(source: Source) -> None:
+    (source.prepared.folder / "code.a.b").write_text("130")
+    ending = source.measured(30.0)
+    assert (ending.outcome, ending.rate_bps) == ("failed", None)
+
+
+def test_a_session_that_has_to_be_killed_has_failed_whatever_it_measured(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advisor_child, "_GRACE_S", 0.2)
+    (source.prepared.folder / "deaf").touch()
+    source.prepared.lasting(60)
+    ending = source.measured(0.1)
+    assert (ending.outcome, ending.rate_bps) == ("failed", None)
+    assert ending.message == "it took longer than it may"
+    assert ending.moved_bytes > 0
 
 
 @pytest.mark.parametrize("side", [0, 1])

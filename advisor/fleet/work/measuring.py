@@ -17,7 +17,7 @@ from advisor.fleet.work.claiming import Claim, Ending
 from advisor.fleet.work.ordering import order_of
 from advisor.fleet.work.watching import LINE_BYTES, Watched
 from advisor.runtime.advisor_child import AdvisorChild
-from advisor.runtime.exit_codes import EXIT_DONE, EXIT_PEER
+from advisor.runtime.exit_codes import EXIT_DONE, EXIT_INTERRUPTED, EXIT_PEER
 from advisor.store.backend import SessionLog
 from advisor.store.errors import StoreError
 from advisor.store.history import Store
@@ -44,6 +44,7 @@ class Measuring:
         self._log: SessionLog | None = None
         self._is_admitted = False
         self._why: Ending | None = None
+        self._was_asked_to_stop = False
         self._over = asyncio.Event()
 
     def interrupt(self, ending: Ending) -> None:
@@ -78,12 +79,15 @@ class Measuring:
             following.cancel()
             if self._log:
                 await asyncio.to_thread(self._log.close)
+        if self._why is _TOO_LONG:
+            # The end of its input has asked it as well. Did it obey, or was it killed?
+            self._was_asked_to_stop = True
+            status, words = await child.last_words()
         return self._ending(status, words)
 
     async def _until_over(self, following: "asyncio.Task[None]", child: AdvisorChild) -> None:
         """Wait for its end, and see to it that there is one, within what was booked."""
         began_s = time.monotonic()
-        is_stopping = False
         while not following.done() and not self._over.is_set():
             over = asyncio.create_task(self._over.wait())
             await asyncio.wait(
@@ -94,8 +98,9 @@ class Measuring:
             first_s = self._watched.first_probe_s
             sending_s = 0.0 if first_s is None else now_s - first_s
             task = self._claim.task
-            if self._order.obeys and not is_stopping and sending_s > _STOP_SHARE * task.budget_s:
-                is_stopping = True
+            used_up = sending_s > _STOP_SHARE * task.budget_s
+            if self._order.obeys and used_up and not self._was_asked_to_stop:
+                self._was_asked_to_stop = True
                 child.order(Stop())
             if sending_s > task.budget_s or now_s - began_s > task.longest_s:
                 self.interrupt(_TOO_LONG)
@@ -144,18 +149,20 @@ class Measuring:
     def _outcome(self, status: int, words: str) -> Ending:
         """How it ended, but for what it moved and what is stored of it."""
         watched = self._watched
-        if self._why is not None and not self._is_enough():
+        if self._why is not None and self._why is not _TOO_LONG:
             return self._why
         measured = watched.rtt_s if self._claim.task.what == "path" else watched.rate_bps
-        if measured is not None and (status == EXIT_DONE or self._why is not None):
+        if measured is not None and self._has_ended_in_order(status):
             done = _early("done", "")
             return msgspec.structs.replace(done, rate_bps=watched.rate_bps, rtt_s=watched.rtt_s)
+        if self._why is not None:
+            return self._why
         reason, down = self._failure(status, words)
         return msgspec.structs.replace(_early("failed", reason), down=down)
 
-    def _is_enough(self) -> bool:
-        """Whether it only took its time, and has measured something."""
-        return self._why is _TOO_LONG and self._watched.rate_bps is not None
+    def _has_ended_in_order(self, status: int) -> bool:
+        """Whether it came to its end, or was asked to stop and did so."""
+        return status == EXIT_DONE or (status == EXIT_INTERRUPTED and self._was_asked_to_stop)
 
     def _failure(self, status: int, words: str) -> tuple[str, str | None]:
         """Why there is no result, and which host could not be reached."""
