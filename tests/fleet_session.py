@@ -4,9 +4,9 @@
 
 FOLDER/before.SOURCE.DESTINATION is printed at once, FOLDER/after.… when that time is over, and
 nothing more if its standard input is written to, or ends, before; then it is interrupted, unless
-FOLDER/deaf exists. In both OWN_SESSION is another session each time.
-FOLDER/log has a line for each begin and end. If it cannot be distinguished from a session, neither
-can what a worker does with it.
+FOLDER/deaf exists. In both OWN_SESSION is another session each time. FOLDER/error.… is what it says
+on standard error at its end, if it exists. FOLDER/log has a line for each begin and end. If it
+cannot be distinguished from a session, neither can what a worker does with it.
 """
 
 import os
@@ -40,6 +40,9 @@ def main(folder: str, source: str, destination: str, seconds: str) -> int:
         if stopped:
             return 130
         say("after")
+        error = place / f"error.{name}"
+        if error.exists():
+            sys.stderr.buffer.write(error.read_bytes())
         code = place / f"code.{name}"
         return int(code.read_text()) if code.exists() else 0
     finally:

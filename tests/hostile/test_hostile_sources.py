@@ -157,6 +157,30 @@ def test_a_session_that_has_to_be_killed_has_failed_whatever_it_measured(
     assert ending.moved_bytes > 0
 
 
+@pytest.mark.parametrize("command", ["", "advisor advise b"], ids=["a session", "ssh"])
+def test_a_failure_is_recorded_whatever_a_source_says_of_it(
+    source: Source, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """What is not recorded counts with all that was booked."""
+    ordered = prepared_order(source.prepared.folder)
+    monkeypatch.setattr(
+        measuring,
+        "order_of",
+        lambda *words: msgspec.structs.replace(ordered(*words), command=command),
+    )
+    source.prepared.says("a", "b", code=255)
+    said = "it is \0 \x1b]0;full\x07 \u202e\udcff"
+    (source.prepared.folder / "error.a.b").write_bytes(said.encode(errors="surrogateescape"))
+    ending = source.measured(30.0)
+    assert ending.outcome == "failed"
+    with source.as_user("rita") as connection:
+        [(outcome, message, is_less)] = connection.execute(
+            "SELECT outcome, message, moved_bytes < most_bytes FROM advisor.fleet_attempts"
+        )
+        assert (outcome, is_less) == ("failed", True)
+        assert r"it is \x00 \x1b]0;full\x07 \u202e" in str(message)
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_source_that_always_gives_way_keeps_no_other_pair_from_its_turn(
     shared_database: SharedDatabase, side: int

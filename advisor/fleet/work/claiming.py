@@ -14,6 +14,7 @@ import msgspec
 import psycopg
 
 from advisor.domain.endpoints import Pair
+from advisor.domain.printable import escape_fields
 from advisor.domain.problem import ProblemKind
 from advisor.fleet.plan.fleet import Fleet, Host, Task
 from advisor.fleet.plan.turns import News, Turn, Wait
@@ -47,7 +48,8 @@ _NEWS: Final[dict[Verdict, News]] = {
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """How a measurement ended. `pair`: that the history has its records under.
 
-    `down`: the host that could not be reached; `busy`: the host at which a user measures.
+    `message`: made printable, since a source may have said it, and PostgreSQL takes no NUL. `down`:
+    the host that could not be reached; `busy`: the host at which a user measures.
     """
 
     outcome: Outcome
@@ -59,6 +61,9 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     pair: Pair | None = None
     down: str | None = None
     busy: str | None = None
+
+    def __post_init__(self) -> None:
+        escape_fields(self, ("message",))
 
 
 class Claim:
