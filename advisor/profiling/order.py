@@ -1,11 +1,12 @@
 """The order in which a profile is measured. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from advisor.domain.grid import Cell, Grid
+from advisor.domain.rounds import round_label
 from advisor.domain.space import Setting, setting_key
 
 
@@ -24,19 +25,19 @@ class Step(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         """What its record is labelled with."""
-        return f"round {self.round}"
+        return round_label(self.round)
 
 
 def steps_of(
     grids: Sequence[Grid],
     repeats: int,
     seed: int,
-    tried: Mapping[Cell, int],
+    over: Mapping[Cell, Container[str]],
 ) -> Iterator[Step]:
     """What is left to measure: in each round every setting once, in an order of its own.
 
-    So a path that changes meanwhile, or a repeat that fails, affects all settings alike. `tried`:
-    in how many rounds each was measured already; the order does not depend on it.
+    So a path that changes meanwhile, or a repeat that fails, affects all settings alike. `over`:
+    the labels of the rounds that each cell has behind it; the order does not depend on it.
     """
     cells = [(grid.subject, setting) for grid in grids for setting in grid.settings]
     for number in range(1, repeats + 1):
@@ -44,5 +45,5 @@ def steps_of(
         for place in rng.permutation(len(cells)):
             subject, setting = cells[place]
             step = Step(subject, setting, number)
-            if tried.get(step.cell, 0) < number:
+            if step.label not in over.get(step.cell, ()):
                 yield step

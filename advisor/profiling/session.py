@@ -20,6 +20,7 @@ from advisor.domain.measurement import Failure, Measurement, is_rejected
 from advisor.domain.path import PathFacts
 from advisor.domain.problem import Problem, ProblemKind
 from advisor.domain.records import ProbeRecord, ProfileRecord
+from advisor.domain.rounds import FAILURES_IN_A_ROW
 from advisor.models.limits import binding_limits
 from advisor.profiling.grids import grids_of
 from advisor.profiling.order import Step, steps_of
@@ -36,13 +37,17 @@ from advisor.store.history import Store
 from advisor.store.matching import of_this_connection
 from advisor.store.profiles import StoredProfile, profile_name
 
-_FAILURES_IN_A_ROW: Final = 12
-"""After this many the path or the tool is the cause, not the settings."""
-
 _INTERRUPTED: Final = Problem(
     kind=ProblemKind.STOPPED,
     reason="interrupted",
     remedy="what was measured is stored: resume with 'advisor profile resume'",
+    command="advisor profile resume",
+)
+
+_NOT_MADE: Final = Problem(
+    kind=ProblemKind.FAILED,
+    reason="measurements failed, and their settings are not the cause",
+    remedy="make them up with 'advisor profile resume'",
     command="advisor profile resume",
 )
 
@@ -164,7 +169,7 @@ class _ProfileSession(Session):
 
     async def _measure(self, context: Context, profile: StoredProfile) -> int:
         record = profile.record
-        steps = list(steps_of(record.grids, record.repeats, record.seed, profile.tried))
+        steps = list(steps_of(record.grids, record.repeats, record.seed, profile.over))
         longest_s = sum(context.runner.next_probe_s(step.subject) for step in steps)
         work = RemainingWork(len(steps), longest_s, self.clock)
         context.budget = work
@@ -189,6 +194,8 @@ class _ProfileSession(Session):
         except (PeerLost, OutOfTime, StoreError, Blocked) as error:
             code = EXIT_PEER if isinstance(error, PeerLost) else EXIT_FAILED
             return self._end(context, record, error.problem, code)
+        if StoredProfile(record=record, probes=context.probes).left:
+            return self._end(context, record, _NOT_MADE, EXIT_FAILED)
         return self._end(context, record, None, EXIT_DONE)
 
     async def _measure_all(
@@ -203,7 +210,7 @@ class _ProfileSession(Session):
                 failures = failures + 1 if isinstance(outcome, Failure) else 0
                 if is_rejected(outcome):
                     rejected.add(step.cell)
-                if isinstance(outcome, Failure) and failures >= _FAILURES_IN_A_ROW:
+                if isinstance(outcome, Failure) and failures >= FAILURES_IN_A_ROW:
                     raise Blocked(f"{failures} probes in a row failed: {outcome.message}")
             work.probe_is_over()
         stage_end.reason = "all settings are measured"

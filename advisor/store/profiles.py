@@ -6,9 +6,10 @@ import msgspec
 
 from advisor.domain.endpoints import is_in_lab
 from advisor.domain.grid import Cell
-from advisor.domain.measurement import Failure, Measurement, is_rejected
+from advisor.domain.measurement import Failure, Measurement
 from advisor.domain.printable import MOST_SHOWN, shortened
 from advisor.domain.records import ProbeRecord, ProfileRecord, Record
+from advisor.domain.rounds import rounds_over
 from advisor.domain.space import setting_key
 from advisor.store.history import Store
 from advisor.store.identity import record_digest
@@ -61,22 +62,15 @@ class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """The number of measurements that are declared and were not tried yet."""
-        return sum(max(0, self.record.repeats - tried) for tried in self.tried.values())
+        """The number of measurements that are declared and are not over."""
+        return sum(max(0, self.record.repeats - len(labels)) for labels in self.over.values())
 
     @property
-    def tried(self) -> dict[Cell, int]:
-        """How often each declared cell was measured or failed for good."""
-        rounds: dict[Cell, set[str]] = {cell: set() for cell in self.declared}
-        rejected: set[Cell] = set()
-        for probe in self.probes:
-            cell = (probe.subject, setting_key(probe.setting))
-            if cell in rounds:
-                rounds[cell].add(probe.label)
-                if is_rejected(probe.result):
-                    rejected.add(cell)
-        most = self.record.repeats
-        return {c: most if c in rejected else len(labels) for c, labels in rounds.items()}
+    def over(self) -> dict[Cell, set[str]]:
+        """The labels of the rounds in which each declared cell was measured or failed for good."""
+        record = self.record
+        tool = str(record.request.get("tool") or "")
+        return rounds_over(self.declared, record.repeats, self.probes, tool)
 
 
 def profile_name(of: str, session: str) -> str:

@@ -70,6 +70,14 @@ def test_what_was_refused_is_not_tried_again(store: Store) -> None:
     assert only(store).left == 6
 
 
+def test_what_was_lost_with_the_peer_is_left(store: Store) -> None:
+    store.append(a_profile())
+    store.append(a_probe(1, 1, "round 1", result=failed(FailureKind.PEER_GONE)))
+    assert only(store).left == 8
+    store.append(a_probe(2, 1, "round 1"))
+    assert only(store).left == 7
+
+
 def test_outliers_do_not_count_and_a_deleted_one_is_gone(store: Store) -> None:
     probe = a_probe(1, 1, "round 1")
     for record in (a_profile(), probe, a_probe(2, 1, "round 2")):
