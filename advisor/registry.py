@@ -3,8 +3,8 @@
 Four places are searched, and the first that offers a name wins: the folder that comes with the
 program (beside the package in a checkout, inside it in a wheel), the folders of the environment
 variable ADVISOR_PLUGINS, the user's own folder, and the entry points of installed distributions.
-A plugin is a module with an object called `plugin`. One that cannot be loaded is listed with the
-reason; the others still work.
+A plugin is a module with an object called `plugin`. One that cannot be loaded, or fails when it is
+asked whether it can run, is left out: it is listed with the reason, which is told once.
 """
 
 import importlib.util
@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 import platformdirs
 
+from advisor import faults
 from advisor.api.tool import Tool, TransferTool
 from advisor.api.transport import Transport
 from advisor.domain.availability import Availability
+from advisor.domain.printable import MOST_SHOWN, printable, shortened
 from advisor.domain.problem import ProblemError, ProblemKind
 from advisor.domain.traits import Traits
 from advisor.hosts.changeable import changeable_by_all
@@ -48,6 +50,15 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     summary: str
     availability: Availability
+
+
+_FOREIGN: Final = (Exception, SystemExit)
+"""What a third-party module may raise; Ctrl-C is the user's."""
+
+_TO_MEND: Final = "fix the module or remove it"
+
+_places: dict[int, str] = {}
+"""Where each plugin that was loaded comes from, by its id."""
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +107,17 @@ def _load_file(kind: Kind, origin: str, path: Path) -> ModuleType:
     return module
 
 
+def _left_out(name: str, origin: str, fault: str) -> _Found:
+    faults.tell(fault)
+    return _Found(name=name, origin=origin, fault=fault)
+
+
+def _failure_of(place: str, error: BaseException) -> str:
+    """One line: who wrote the module also wrote the message."""
+    words = shortened(printable(" ".join(str(error).split())), MOST_SHOWN)
+    return f"{place}: {type(error).__name__}: {words}" if words else f"{place}: {error!r}"
+
+
 def _interface(kind: Kind) -> Any:
     match kind:
         case "methods":
@@ -109,15 +131,24 @@ def _interface(kind: Kind) -> Any:
             return Tool
 
 
-def _checked(kind: Kind, fallback: str, origin: str, module: ModuleType) -> _Found:
-    plugin = getattr(module, "plugin", None)
-    if not isinstance(plugin, _interface(kind)):
+def _checked(kind: Kind, fallback: str, origin: str, place: str, module: ModuleType) -> _Found:
+    """The module's plugin, or why it is none. What its properties raise is raised."""
+    plugin: Any = getattr(module, "plugin", None)
+    fault = ""
+    if isinstance(plugin, type):
+        fault = f"`plugin` is a class: write `plugin = {plugin.__name__}()`"
+    elif not isinstance(plugin, _interface(kind)):
         fault = f"has no object `plugin` with the interface of a plugin of the kind '{kind}'"
-        return _Found(name=fallback, origin=origin, fault=fault)
+    elif not (isinstance(plugin.name, str) and isinstance(plugin.summary, str) and plugin.name):
+        fault = "its `plugin` has a `name` or a `summary` that is no text"
+    if fault:
+        return _left_out(fallback, origin, f"{place}: {fault}")
+    _places[id(plugin)] = place
     return _Found(name=plugin.name, origin=origin, plugin=plugin)
 
 
 def _files(folder: Path) -> list[Path]:
+    """Raises OSError for a folder that is there and cannot be read."""
     if not folder.is_dir():
         return []
     modules = [p for p in folder.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
@@ -131,15 +162,24 @@ def _changeable_by_all(plugin: Path) -> Path | None:
 
 def _from_folders(kind: Kind) -> Iterator[_Found]:
     for origin, folder in _folders():
-        for path in _files(folder / kind):
-            if origin != "bundled" and (place := _changeable_by_all(path)):
-                fault = f"{path} is not loaded, as every user may change {place}: run chmod o-w"
-                yield _Found(name=path.stem, origin=origin, fault=fault)
-                continue
-            try:
-                yield _checked(kind, path.stem, origin, _load_file(kind, origin, path))
-            except Exception as error:  # noqa: BLE001 — a third-party module may raise anything
-                yield _Found(name=path.stem, origin=origin, fault=f"{path}: {error}")
+        try:
+            files = _files(folder / kind)
+        except OSError as error:
+            fault = f"{folder / kind} cannot be read: {error.strerror}"
+            yield _left_out(str(folder), origin, fault)
+            continue
+        for path in files:
+            yield _from_file(kind, origin, path)
+
+
+def _from_file(kind: Kind, origin: str, path: Path) -> _Found:
+    try:
+        if origin != "bundled" and (place := _changeable_by_all(path)):
+            fault = f"{path} is not loaded, as every user may change {place}: run chmod o-w"
+            return _left_out(path.stem, origin, fault)
+        return _checked(kind, path.stem, origin, str(path), _load_file(kind, origin, path))
+    except _FOREIGN as error:
+        return _left_out(path.stem, origin, _failure_of(str(path), error))
 
 
 def _from_entry_points(kind: Kind) -> Iterator[_Found]:
@@ -148,10 +188,11 @@ def _from_entry_points(kind: Kind) -> Iterator[_Found]:
 
     for point in importlib.metadata.entry_points(group=f"advisor.{kind}"):
         origin = point.dist.name if point.dist else "entry point"
+        place = f"{point.value} of {origin}"
         try:
-            yield _checked(kind, point.name, origin, point.load())
-        except Exception as error:  # noqa: BLE001 — a third-party module may raise anything
-            yield _Found(name=point.name, origin=origin, fault=str(error))
+            yield _checked(kind, point.name, origin, place, point.load())
+        except _FOREIGN as error:
+            yield _left_out(point.name, origin, _failure_of(place, error))
 
 
 @cache
@@ -173,11 +214,12 @@ def _found(kind: Kind) -> dict[str, _Found]:
 @cache
 def _former_names(kind: Kind) -> dict[str, str]:
     """The present name of each plugin, by former name."""
-    plugins = (one for one in _found(kind).values() if one.plugin)
+    known = {n: getattr(one.plugin, "traits", None) for n, one in _found(kind).items()}
     return {
-        former: one.name
-        for one in plugins
-        for former in getattr(one.plugin, "traits", Traits()).former_names
+        former: name
+        for name, traits in known.items()
+        if isinstance(traits, Traits)
+        for former in traits.former_names
     }
 
 
@@ -205,10 +247,25 @@ def method(name: str) -> "MethodPlugin":
 def usable_method(name: str) -> "MethodPlugin":
     """As `method`, of one that can run here. Raises PluginMissing, with what installs the rest."""
     plugin = method(name)
-    lacking = plugin.available()
+    lacking = availability(plugin)
     if not lacking.ok:
         raise PluginMissing(f"{name} cannot run here: {lacking.reason}", remedy=lacking.remedy)
     return plugin
+
+
+def availability(plugin: "MethodPlugin | Transport | Tool") -> Availability:
+    """Whether a plugin can run here. One that fails to say so cannot, for that reason."""
+    place = _places.get(id(plugin), plugin.name)
+    try:
+        found: object = plugin.available()
+    except _FOREIGN as error:
+        fault = _failure_of(place, error)
+    else:
+        if isinstance(found, Availability):
+            return found
+        fault = f"{place}: available() returns no Availability"
+    faults.tell(fault)
+    return Availability(fault, _TO_MEND)
 
 
 def methods() -> "list[MethodPlugin]":
@@ -218,7 +275,7 @@ def methods() -> "list[MethodPlugin]":
 
 def installed_tools() -> list[str]:
     """The names of the tools whose programs are on this host."""
-    return [tool.name for tool in tools() if tool.available().ok]
+    return [tool.name for tool in tools() if availability(tool).ok]
 
 
 def load_transports_of_folders() -> None:
@@ -269,11 +326,7 @@ def listing() -> list[Listed]:
     lines = []
     for kind in KINDS:
         for one in _found(kind).values():
-            availability = (
-                one.plugin.available()
-                if one.plugin
-                else Availability(one.fault, "fix the module or remove it")
-            )
+            state = availability(one.plugin) if one.plugin else Availability(one.fault, _TO_MEND)
             summary = one.plugin.summary if one.plugin else ""
             lines.append(
                 Listed(
@@ -281,7 +334,7 @@ def listing() -> list[Listed]:
                     name=one.name,
                     origin=one.origin,
                     summary=summary,
-                    availability=availability,
+                    availability=state,
                 )
             )
     return lines

@@ -64,14 +64,14 @@ def _requirements() -> Iterator[Requirement]:
     for name in traits.profiled_tools():
         tool = registry.tool(name)
         yield from _of_plugin(
-            name, traits.tool_traits(name), f"transfer with {name}", tool.available()
+            name, traits.tool_traits(name), f"transfer with {name}", registry.availability(tool)
         )
     yield from _FOR_DISKS_AND_LABS
 
 
 def _of_transport(name: str) -> tuple[Requirement, ...]:
     purpose = f"profile {traits.subject_name(name)}"
-    available = registry.transport(name).available()
+    available = registry.availability(registry.transport(name))
     return _of_plugin(name, traits.transport_traits(name), purpose, available)
 
 

@@ -243,7 +243,7 @@ class DiskToDisk:
         if not self._context.path.destination.is_known:
             _leave_out(self._context, self.absent, NETWORK, _NO_AGENT)
             return
-        if not (availability := transport.available()).ok:
+        if not (availability := registry.availability(transport)).ok:
             _leave_out(self._context, self.absent, NETWORK, availability.reason)
             return
         [default, *_] = transport.baselines(self._context.path)
@@ -345,7 +345,7 @@ async def _usable_tool(request: AdviceRequest) -> TransferTool:
     """The tool to profile, with what it has looked up. Raises ValueError where it is missing."""
     profiled = request.profiled
     tool = registry.transfer_tool(profiled.tool)
-    availability = tool.available()
+    availability = registry.availability(tool)
     if not availability.ok and not traits.tool_traits(tool.name).fetches:
         raise ValueError(
             f"--profile-tool {tool.name}: {availability.reason} ({availability.remedy})"

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
+from advisor import registry
 from advisor.advising.closing import close_in
 from advisor.advising.context import Context
 from advisor.advising.deciding import Decisions
@@ -35,7 +36,7 @@ def usable_stages(context: Context) -> list[TransportStage]:
     """
     usable = []
     for stage in stages_of(context):
-        name, availability = stage.transport.name, stage.transport.available()
+        name, availability = stage.transport.name, registry.availability(stage.transport)
         if not availability.ok:
             missing = f"{availability.reason} ({availability.remedy})"
         elif context.path.receivable is not None and name not in context.path.receivable:

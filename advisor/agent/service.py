@@ -82,7 +82,7 @@ class AgentService:
 
     def facts(self, facing: str) -> m.Facts:
         """This host's, as seen from the address `facing`."""
-        names = [one.name for one in registry.transports() if one.available().ok]
+        names = [one.name for one in registry.transports() if registry.availability(one).ok]
         facts = msgspec.structs.replace(host_facts(facing), tools=registry.installed_tools())
         return m.Facts(facts=facts, transports=names, interfaces=data_interfaces())
 

@@ -74,7 +74,7 @@ def _tool_named(name: str) -> TransferTool:
         tool = registry.transfer_tool(name)
     except registry.PluginMissing as error:
         raise _StepRefused(f"at the destination, {error}") from None
-    availability = tool.available()
+    availability = registry.availability(tool)
     if not availability.ok:
         raise _StepRefused(f"at the destination, {availability.reason}: {availability.remedy}")
     return tool

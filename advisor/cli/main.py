@@ -12,6 +12,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import typer
 
 import advisor
+from advisor import faults
 from advisor.cli.commands import LazyGroup, group
 from advisor.cli.streams import drop, lost_output, prepare_streams
 from advisor.cli.utf8 import use_utf8
@@ -80,6 +81,8 @@ def cli(
     Without a command, on a terminal, it opens screens that walk you through it;
     'advisor advise localhost' and 'advisor advise [USER@]HOST' do the same as text.
     """
+    # Not where a shell completes a line: it would be printed into what is being typed.
+    faults.tell_of_faults(lambda fault: say(f"advisor: {fault}", err=True))
     if context.invoked_subcommand is None:
         from advisor.cli import interface
 

@@ -137,7 +137,7 @@ class _ProfileSession(Session):
     def _usable(self, context: Context) -> Sequence[SearchStage]:
         """The stages of the transports. Raises ValueError if one of them cannot be measured."""
         for name in self._request.transports:
-            availability = registry.transport(name).available()
+            availability = registry.availability(registry.transport(name))
             if not availability.ok:
                 raise ValueError(f"{name}: {availability.reason}: {availability.remedy}")
             if context.path.receivable is not None and name not in context.path.receivable:

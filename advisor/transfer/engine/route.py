@@ -76,7 +76,7 @@ async def route_of(request: TransferRequest, path: PathFacts, *, must_run: bool 
     Raises ValueError if the tool must run here but cannot, or cannot reach its server.
     """
     tool = registry.transfer_tool(request.tool or traits.moving_tool())
-    availability = tool.available()
+    availability = registry.availability(tool)
     if must_run and not availability.ok:
         others = [name for name in traits.profiled_tools() if _is_here(name)]
         instead = f"; or use --tool {others[0]}, which is" if others and not request.tool else ""
@@ -115,4 +115,4 @@ def _is_link(source: str) -> bool:
 
 def _is_here(tool: str) -> bool:
     """Whether the tool of that name can move files from this host."""
-    return traits.can_move(tool) and registry.tool(tool).available().ok
+    return traits.can_move(tool) and registry.availability(registry.tool(tool)).ok
