@@ -24,10 +24,12 @@ from advisor.store.session_digests import SessionDigest
 from advisor.testing.samples import a_path, measured
 from advisor.tui.app import AdvisorApp
 from advisor.tui.features.advising.draft import Draft
+from advisor.tui.features.advising.screens import history
 from advisor.tui.features.advising.screens.advice import AdviceScreen
 from advisor.tui.features.advising.screens.comparison import ComparisonScreen
 from advisor.tui.features.advising.session_model import SessionModel
 from advisor.tui.features.history.screens.session import SessionScreen
+from advisor.tui.features.transfer.screens import form as transfer_form
 from advisor.tui.features.transfer.screens.past import PastTransferScreen
 from advisor.tui.kit.charts.chart import Chart
 from advisor.tui.kit.charts.series import Series
@@ -37,6 +39,8 @@ from advisor.tui.kit.dialogs.ask import AskScreen
 from advisor.tui.kit.dialogs.entry import DialogField, EntryScreen
 from advisor.tui.kit.dialogs.help import HelpScreen
 from advisor.tui.kit.dialogs.save import Format, SaveScreen
+from advisor.tui.kit.fields.choice import Tick
+from advisor.tui.kit.fields.field import Field
 from advisor.tui.kit.tables.row_table import RowTable
 
 CLIPBOARD: Final = "\x1b]52;c;Y3VybCBldmlsfHNo\x07"
@@ -339,6 +343,36 @@ async def test_help_and_headings_that_quote_hostile_text(tmp_path: Path) -> None
         app.action_help_here()
         await _until_said(pilot, app, 2)
         assert isinstance(app.screen, HelpScreen)
+        shown(app)
+
+
+@pytest.mark.asyncio
+async def test_what_a_method_says_of_itself_is_never_markup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "[red]any[/red] [@click=app.quit]way[/] [/b] [DTN02"
+    monkeypatch.setattr(transfer_form, "tuning_methods", lambda: {"wander": said})
+    monkeypatch.setattr(history, "_hints", lambda: [said])
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(200, 60)) as pilot:
+        await app.push_screen(transfer_form.TransferFormScreen())
+        await pilot.pause(0.1)
+        assert said in shown(app)
+        await app.push_screen(history.HistoryScreen())
+        await pilot.pause(0.1)
+        assert said in app.screen.query_one("#field-method", Field).HELP.plain
+
+
+@pytest.mark.asyncio
+async def test_fields_with_hostile_words(tmp_path: Path) -> None:
+    app = AdvisorApp(Store(tmp_path / "store"), Draft())
+    async with app.run_test(notifications=True, size=(160, 40)) as pilot:
+        tick = Tick(MARKUP, False, MARKUP, id="hostile")
+        field = Field(MARKUP, "destination", Draft(), explained=MARKUP, example=MARKUP)
+        await app.screen.mount(tick, field)
+        await pilot.pause(0.1)
+        assert str(tick.label) == MARKUP
+        assert tick.HELP.plain == field.HELP.plain == f"{MARKUP}\n{MARKUP}"
         shown(app)
 
 

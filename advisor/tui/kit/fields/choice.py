@@ -7,13 +7,18 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Checkbox, RadioButton, RadioSet
 
+from advisor.tui.kit.marked import titled
+
 
 class Choice(RadioButton):
-    """A radio button as text."""
+    """A radio button as text. Its label is never markup: it may be what a plugin says of itself."""
 
     DEFAULT_CSS = """
     Choice.-on > .toggle--label { text-style: bold; }
     """
+
+    def __init__(self, label: str, value: bool, *, id: str | None = None) -> None:  # noqa: A002  # as every widget has it
+        super().__init__(Content(label), value, id=id)
 
     @property
     def _button(self) -> Content:
@@ -21,21 +26,22 @@ class Choice(RadioButton):
 
 
 class Tick(Checkbox):
-    """A check box as text. `explained` is what F1 says."""
+    """A check box as text. `explained` is what F1 says. Neither text is markup."""
 
     DEFAULT_CSS = """
     Tick.-on > .toggle--label { text-style: bold; }
     """
 
     def __init__(self, label: str, value: bool, explained: str, *, id: str) -> None:  # noqa: A002  # as every widget has it
-        super().__init__(label, value, compact=True, id=id)
-        self.border_title = label
+        super().__init__(Content(label), value, compact=True, id=id)
+        self.border_title = Content(label)
+        self._words = label
         self._explained = explained
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """The help text."""
-        return f"[b]{self.border_title}[/b]\n{self._explained}"
+        return titled(self._words, self._explained)
 
     @property
     def _button(self) -> Content:

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Label
 
+from advisor.tui.kit.marked import titled
 from advisor.tui.kit.static import Static
 
 Check = Callable[[str], Any]
@@ -20,7 +21,7 @@ class Field(Vertical):
     """One text of a draft, stored as it is typed; `attribute` is its name there.
 
     `check` raises ValueError with a sentence for an invalid text; an empty field is valid.
-    `explained` is the help text.
+    `explained` is the help text; it is never markup.
     """
 
     DEFAULT_CSS = """
@@ -71,11 +72,11 @@ class Field(Vertical):
             select_on_focus=True,
             suggester=suggester,
         )
-        self._input.border_title = label
+        self._input.border_title = Content(label)
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield Label(self.label)
+            yield Label(Content(self.label))
             yield self._input
         yield Static(classes="note")
 
@@ -83,9 +84,9 @@ class Field(Vertical):
         self._judge()
 
     @property
-    def HELP(self) -> str:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
+    def HELP(self) -> Content:  # type: ignore[override]  # noqa: N802  # F1 looks for this name
         """The help text."""
-        return f"[b]{self.label}[/b]\n{self._explained}" if self._explained else ""
+        return titled(self.label, self._explained) if self._explained else Content("")
 
     @property
     def text(self) -> str:
