@@ -3,11 +3,12 @@
 from collections.abc import Coroutine
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from advisor import registry
 from advisor.cli import parameters as p
-from advisor.cli.commands import Options, command
+from advisor.cli.commands import Options, command, is_typed
 from advisor.cli.errors import UsageError
 from advisor.cli.options import (
     FILES,
@@ -204,6 +205,8 @@ def transfer(
     there. Run again after an interruption, the same command resumes the transfer.
     """
     method = tuning.method or default_method("priced transfer" if tuning.price else "transfer")
+    _check_method(method)
+    tuning = _of_use(context, tuning, method)
     _check(method, tuning, limits)
     check_tool(choice.tool)
     request = moving_request(
@@ -241,12 +244,22 @@ def transfer(
     return run_moving(session, TransferNarration, say_end, as_json=as_json, orders=orders)
 
 
-def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
+def _check_method(method: str) -> None:
     if method != FIXED:
         try:
             registry.usable_method(method)
         except registry.PluginMissing as error:
             raise UsageError(f"--method: {error}, or {FIXED}") from None
+
+
+def _of_use(context: typer.Context, tuning: TuningOptions, method: str) -> TuningOptions:
+    """Without a configured default that the method has no use for; what is typed is refused."""
+    if tuning.price and not is_typed(context, "price") and why_no_price(method):
+        tuning = msgspec.structs.replace(tuning, price=None)
+    return tuning
+
+
+def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:
     if tuning.price and (reason := why_no_price(method)):
         raise UsageError(f"--method {reason}", remedy="leave out --price")
     start, streams = tuning.start, tuning.streams

@@ -16,6 +16,9 @@ from advisor.cli.commands import options_by_word
 from advisor.cli.completion import history_to_complete
 from advisor.cli.config import configuration
 from advisor.cli.config.command import option_of
+from advisor.cli.transfer import command as transfer_command
+from advisor.runtime.control import Control
+from advisor.transfer.tuned.transfer import TransferOptions
 from tests.commands import every_command
 
 from .conftest import Typed
@@ -144,6 +147,36 @@ def test_former_names_of_words_are_validated(typed: Typed, tmp_path: Path, table
     done = typed("config", "validate")
     assert (done.returncode, done.stderr) == (0, "")
     assert "good" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "price"),
+    [
+        ([], 0.02),
+        (["--method", "harp"], None),
+        (["--method", "fixed"], None),
+        (["--price", "3%"], 0.03),
+    ],
+)
+def test_a_configured_price_is_for_methods_that_have_a_use_for_it(
+    words: list[str],
+    price: float | None,
+    typed: Typed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[TransferOptions] = []
+    monkeypatch.setattr(
+        transfer_command, "transfer_tuned", lambda _request, wanted, **_: begun.append(wanted)
+    )
+    monkeypatch.setattr(
+        transfer_command, "run_moving", lambda session, *_, **__: session(print, Control()) or 0
+    )
+    write(tmp_path, "[transfer]\nprice = '2%'\n")
+    (tmp_path / "data").write_bytes(b"x")
+    done = typed("transfer", tmp_path / "data", "localhost", "--to", "/x", *words)
+    assert done.stderr == ""
+    assert [one.price for one in begun] == [price]
 
 
 CONNECTING = [
