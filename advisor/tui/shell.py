@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Sequence
+from typing import Final
 
 from textual.app import App
 from textual.content import Content
@@ -23,6 +24,8 @@ from advisor.tui.kit.sentences import capitalised
 from advisor.tui.kit.shown_text import ShownText
 from advisor.tui.screens import WALK, screen_named
 from advisor.tui.status import session_status, shares_status, transfer_status
+
+_EXTENDING: Final = ["resume", "--more"]
 
 
 class Shell(App[int]):
@@ -139,9 +142,20 @@ class Shell(App[int]):
         again = ["resume", "--session", session]
         self.begin_session([*again, "--json", "--orders", *self.history.arguments])
 
+    def continue_session(self, session: str) -> None:
+        """Resume the session shown last, which was lost.
+
+        What had ended before and was extended can only be extended again, with the same command.
+        """
+        before = self.session.arguments if self.session else []
+        if before[:2] == _EXTENDING:
+            self.begin_session(before)
+        else:
+            self.resume_session(session)
+
     def extend_session(self, session: str, seconds: int) -> None:
         """Continue a session that has ended for some seconds, and show it."""
-        more = ["resume", "--more", f"{seconds}s", "--session", session]
+        more = [*_EXTENDING, f"{seconds}s", "--session", session]
         self.begin_session([*more, "--json", "--orders", *self.history.arguments])
 
     def begin_transfer(self, arguments: list[str]) -> None:

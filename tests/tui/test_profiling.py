@@ -33,6 +33,7 @@ class Recorded(LiveSession):
 
     def __init__(self, played: list[ev.AnyEvent]) -> None:
         self.model = SessionModel(played)
+        self.arguments = ["advise"]
         self.orders: list[o.Order] = []
 
     @property
@@ -409,6 +410,24 @@ async def test_resume_is_a_key_only_where_there_is_something_to_resume(
         await pilot.pause()
         # This one, whichever was interrupted last.
         assert begun[0][:3] == ["resume", "--session", session.model.session]
+
+
+@pytest.mark.asyncio
+async def test_one_that_was_extended_and_lost_is_extended_again(
+    new_app: NewApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = new_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        session = await shown(app, pilot, while_udt_is_searched())
+        extending = ["resume", "--more", "30s", "--session", session.model.session, "--json"]
+        session.arguments = extending
+        session.model.apply(ev.GaveUp(at_s=20, message="the agent is gone", exit_code=3))
+        begun: list[list[str]] = []
+        monkeypatch.setattr(AdvisorApp, "begin_session", lambda _, words: begun.append(words))
+        await pilot.press("r")
+        await pilot.pause()
+        # Its advice has closed it: without --more it would be refused.
+        assert begun == [extending]
 
 
 @pytest.mark.asyncio

@@ -236,7 +236,7 @@ You need not do anything: it ends on its own; then ctrl+n compares the results."
         elif model := self._model:
             # The application replaces this screen, so it must not be the one on top.
             self.advisor.action_home()
-            self.advisor.resume_session(model.session)
+            self.advisor.continue_session(model.session)
 
     def action_values(self) -> None:
         """Toggle probe numbers and throughputs on the map."""
