@@ -9,13 +9,14 @@ begins with the first byte, if that is TLS's.
 
 import asyncio
 import contextlib
+import errno
 import ipaddress
 import itertools
 import socket
 import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +28,9 @@ _PAUSE_S: Final = 0.05
 _TLS_HANDSHAKE: Final = b"\x16"  # The content type of the first record (RFC 8446, 5.1).
 _IPV6_SITE: Final = 64
 """Bits of the prefix that one IPv6 site has for itself."""
+
+_ABSENT: Final = frozenset({errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL})
+"""A kernel without IPv6, or with IPv6 disabled, though the name has an address of it."""
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -66,21 +70,28 @@ class Door:
         self._admitted: set[asyncio.Task[None]] = set()
 
     async def open(self, address: str, port: int) -> int:
-        """Listen on all addresses of that name; return the port (0 means any). Raises OSError."""
+        """Listen on all addresses of that name that this host has; return the port (0 means any).
+
+        Raises OSError if it has none of them, or if one of them is in use.
+        """
         found = await asyncio.get_running_loop().getaddrinfo(
             address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
+        absent: OSError | None = None
         try:
-            for family, kind, protocol, _, where in dict.fromkeys(found):
-                listener = socket.socket(family, kind, protocol)
-                self._listeners.append(listener)
-                listener.setblocking(False)
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:
-                    listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-                listener.bind((where[0], port, *where[2:]))
-                listener.listen(_BACKLOG)
-                port = int(listener.getsockname()[1])
+            for family, _, _, _, where in dict.fromkeys(found):
+                try:
+                    listener = _listening(family, (where[0], port, *where[2:]))
+                except OSError as error:
+                    if error.errno not in _ABSENT:
+                        raise
+                    absent = error
+                    self._log.say("an address is left out", f"{where[0]}: {error.strerror}")
+                else:
+                    self._listeners.append(listener)
+                    port = int(listener.getsockname()[1])
+            if absent and not self._listeners:
+                raise absent
         except OSError:
             await self.close()
             raise
@@ -180,6 +191,22 @@ class Door:
         with contextlib.suppress(OSError):  # It has left already.
             _detect_loss(writer.get_extra_info("socket"))
         await self._serve(reader, writer)
+
+
+def _listening(family: int, where: tuple[Any, ...]) -> socket.socket:
+    """Raises OSError."""
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setblocking(False)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(where)
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def _site(address: str) -> str:

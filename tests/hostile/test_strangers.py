@@ -112,6 +112,56 @@ def test_a_crowd_of_one_address_does_not_show_others_out() -> None:
     assert asyncio.run(run()) == b"still there"
 
 
+def _resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: tuple[int, str]) -> None:
+    """Every name has these addresses, in this order."""
+    found = [(family, socket.SOCK_STREAM, 6, "", (host, 0)) for family, host in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+
+
+async def _opened(lines: list[str], port: int = 0) -> bool:
+    """Whether an agent that listens on a name can be reached at 127.0.0.1."""
+    door = Door(tls_context(new_secret(), "agent"), _nobody, EventLog(lines.append))
+    port = await door.open("dtn01", port)
+    try:
+        with socket.socket() as advisor:
+            return advisor.connect_ex(("127.0.0.1", port)) == 0
+    finally:
+        await door.close()
+
+
+NO_FAMILY = (socket.AF_DECnet, "2001:db8::1")
+NOT_HERE = (socket.AF_INET, "192.0.2.1")
+HERE = (socket.AF_INET, "127.0.0.1")
+
+
+@pytest.mark.parametrize("absent", [NO_FAMILY, NOT_HERE])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_address_that_this_host_has_not_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, absent: tuple[int, str], is_first: bool
+) -> None:
+    _resolve_to(monkeypatch, *((absent, HERE) if is_first else (HERE, absent)))
+    lines: list[str] = []
+    assert asyncio.run(_opened(lines))
+    [line] = lines
+    assert line.startswith(f"an address is left out: {absent[1]}: ")
+
+
+@pytest.mark.parametrize("absent", [NO_FAMILY, NOT_HERE])
+def test_without_any_address_it_fails(
+    monkeypatch: pytest.MonkeyPatch, absent: tuple[int, str]
+) -> None:
+    _resolve_to(monkeypatch, absent)
+    with pytest.raises(OSError, match=r"not supported|requested address"):
+        asyncio.run(_opened([]))
+
+
+def test_an_address_that_another_has_taken_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.2", 0)) as other:
+        _resolve_to(monkeypatch, HERE, (socket.AF_INET, "127.0.0.2"))
+        with pytest.raises(OSError, match="in use"):
+            asyncio.run(_opened([], other.getsockname()[1]))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "is_same"),
     [
