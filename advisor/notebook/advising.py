@@ -6,8 +6,9 @@ does and stores is the same, it can enter a lab, and foreign code cannot disturb
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from operator import index
 from os import PathLike, fspath
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, SupportsFloat, SupportsIndex, TypeAlias
 
 from advisor.domain.advice import Advice
 from advisor.domain.events import AdviceGiven, AnyEvent, GaveUp
@@ -18,8 +19,13 @@ from advisor.notebook.errors import AdvisorError
 from advisor.runtime.advisor_child import AdvisorChild
 from advisor.runtime.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
 
-Option: TypeAlias = str | int | float | bool | Sequence[str] | Mapping[str, float]
-"""The value of an option: True for a flag, texts for a list, a mapping for NAME=NUMBER."""
+Option: TypeAlias = (
+    str | SupportsIndex | SupportsFloat | Sequence[str] | Mapping[str, SupportsFloat]
+)
+"""The value of an option: True for a flag, texts for a list, a mapping for NAME=NUMBER.
+
+Numbers may be numpy's, as those of a table are.
+"""
 
 _HELP: Final = "advisor advise --help"
 
@@ -121,18 +127,18 @@ def _why_none(last: AnyEvent | None, status: int, said: str) -> Problem:
 def advise(
     destination: str,
     *,
-    budget_s: float | None = None,
-    size_bytes: int | None = None,
+    budget_s: SupportsFloat | None = None,
+    size_bytes: SupportsIndex | None = None,
     data: str | PathLike[str] | None = None,
     to: str | None = None,
     profile_tool: str | None = None,
     transports: Sequence[str] = (),
     congestion: Sequence[str] = (),
     method: str | None = None,
-    max_streams: int | None = None,
-    bandwidth_bps: float | None = None,
-    rtt_s: float | None = None,
-    seed: int | None = None,
+    max_streams: SupportsIndex | None = None,
+    bandwidth_bps: SupportsFloat | None = None,
+    rtt_s: SupportsFloat | None = None,
+    seed: SupportsIndex | None = None,
     accept_history: bool = False,
     store: str | PathLike[str] | None = None,
     options: Mapping[str, Option] | None = None,
@@ -162,8 +168,8 @@ def advise(
         "congestion": congestion or None,
         "method": method,
         "max-streams": max_streams,
-        "bandwidth": None if bandwidth_bps is None else f"{bandwidth_bps:.0f}bit",
-        "rtt": None if rtt_s is None else f"{rtt_s:.9f}s",
+        "bandwidth": None if bandwidth_bps is None else f"{float(bandwidth_bps):.0f}bit",
+        "rtt": None if rtt_s is None else f"{float(rtt_s):.9f}s",
         "seed": seed,
         "accept-history": accept_history,
         "store": None if store is None else fspath(store),
@@ -176,16 +182,25 @@ def advise(
 
 def _words(name: str, value: Option | None) -> Iterator[str]:
     """The option as typed on a command line; nothing without a value."""
+    value = _plain(value)
     if value is True:
         yield f"--{name}"
     elif value is None or value is False:
         return
-    elif isinstance(value, float):
-        # Without an exponent, which the command does not read.
-        yield f"--{name}={value:.9f}"
-    elif isinstance(value, str | int):
+    elif isinstance(value, str):
         yield f"--{name}={value}"
+    elif isinstance(value, SupportsIndex):
+        yield f"--{name}={index(value)}"
+    elif isinstance(value, SupportsFloat):
+        # Without an exponent, which the command does not read.
+        yield f"--{name}={float(value):.9f}"
     elif isinstance(value, Mapping):
         yield from (f"--{name}={word}={number}" for word, number in value.items())
     else:
         yield f"--{name}={','.join(value)}"
+
+
+def _plain(value: Any) -> Any:
+    """A scalar of numpy as Python's: its bool is neither a bool nor a number."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value

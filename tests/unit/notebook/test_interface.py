@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import advisor
@@ -81,3 +82,35 @@ def test_every_argument_is_an_option() -> None:
     assert context.params["bandwidth"] == 1e10
     assert context.params["rtt"] == 0.00001
     assert context.params["seed"] == 0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """As they come from a table, or from a loop over `numpy.arange`."""
+    plain = advisor.advise(
+        "dtn02",
+        budget_s=30.5,
+        size_bytes=10**12,
+        max_streams=8,
+        bandwidth_bps=1e10,
+        rtt_s=0.5,
+        seed=3,
+        accept_history=True,
+        options={"gain-ratio": 0.5, "impeded": 4, "verify": False, "constant": {"a": 15}},
+    )
+    same = advisor.advise(
+        "dtn02",
+        budget_s=np.float32(30.5),
+        size_bytes=np.int64(10**12),
+        max_streams=np.uint8(8),
+        bandwidth_bps=np.float32(1e10),
+        rtt_s=np.float16(0.5),
+        seed=np.int64(3),
+        accept_history=np.True_,  # type: ignore[arg-type] # a bool of numpy
+        options={
+            "gain-ratio": np.float32(0.5),
+            "impeded": np.int32(4),
+            "verify": np.False_,
+            "constant": {"a": np.int64(15)},
+        },
+    )
+    assert same._words == plain._words
