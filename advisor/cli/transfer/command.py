@@ -44,7 +44,7 @@ from advisor.traits import default_method
 from advisor.transfer.engine.retry import RETRY_S
 from advisor.transfer.tuned.parsing import parse_epoch, parse_price, parse_start
 from advisor.transfer.tuned.transfer import TransferOptions, transfer_tuned
-from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, why_no_price
+from advisor.transfer.tuned.tuners import FIXED, MOST_STREAMS, why_no_price, why_no_streams
 
 
 class TuningOptions(Options, frozen=True):
@@ -253,10 +253,10 @@ def _check_method(method: str) -> None:
 
 
 def _of_use(context: typer.Context, tuning: TuningOptions, method: str) -> TuningOptions:
-    """Without a configured default that the method has no use for; what is typed is refused."""
-    if tuning.price and not is_typed(context, "price") and why_no_price(method):
-        tuning = msgspec.structs.replace(tuning, price=None)
-    return tuning
+    """Without configured defaults that the method has no use for; what is typed is refused."""
+    reasons = {"price": why_no_price(method), "streams": why_no_streams(method)}
+    useless = [name for name, why in reasons.items() if why and not is_typed(context, name)]
+    return msgspec.structs.replace(tuning, **dict.fromkeys(useless))
 
 
 def _check(method: str, tuning: TuningOptions, limits: LimitOptions) -> None:

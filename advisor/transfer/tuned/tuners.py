@@ -79,6 +79,16 @@ def learns_from_transfers(method: str) -> bool:
     return isinstance(registry.method(method), TunerPlugin) or method_traits(method).asks_transfers
 
 
+def why_no_streams(method: str) -> str:
+    """Why the streams of each file cannot be kept with the method; "" where they can.
+
+    Raises PluginMissing.
+    """
+    if method != FIXED and isinstance(registry.method(method), TunerPlugin):
+        return f"{method} chooses the streams"
+    return ""
+
+
 def why_no_price(method: str) -> str:
     """Why rates that are reduced by a price mislead the method, or do nothing; "" where they serve.
 
@@ -128,7 +138,7 @@ def _tuner_of(
         raise ValueError(f"--method: {error}") from None
     if isinstance(plugin, TunerPlugin):
         if wanted.bounds.streams is not None:
-            raise ValueError(f"--method {wanted.method} chooses the streams: leave out --streams")
+            raise ValueError(f"--method {why_no_streams(wanted.method)}: leave out --streams")
         asked = msgspec.structs.replace(knowledge, start=wanted.start)
         return plugin.tuner(space, rng, asked, wanted.bounds)
 

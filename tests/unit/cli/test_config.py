@@ -150,17 +150,19 @@ def test_former_names_of_words_are_validated(typed: Typed, tmp_path: Path, table
 
 
 @pytest.mark.parametrize(
-    ("words", "price"),
+    ("words", "price", "streams"),
     [
-        ([], 0.02),
-        (["--method", "harp"], None),
-        (["--method", "fixed"], None),
-        (["--price", "3%"], 0.03),
+        ([], 0.02, 4),
+        (["--method", "harp"], None, None),
+        (["--method", "harp", "--streams", "2"], None, 2),
+        (["--method", "fixed"], None, 4),
+        (["--price", "3%"], 0.03, 4),
     ],
 )
-def test_a_configured_price_is_for_methods_that_have_a_use_for_it(
+def test_a_configured_default_is_for_methods_that_have_a_use_for_it(
     words: list[str],
     price: float | None,
+    streams: int | None,
     typed: Typed,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -172,11 +174,12 @@ def test_a_configured_price_is_for_methods_that_have_a_use_for_it(
     monkeypatch.setattr(
         transfer_command, "run_moving", lambda session, *_, **__: session(print, Control()) or 0
     )
-    write(tmp_path, "[transfer]\nprice = '2%'\n")
+    write(tmp_path, "[transfer]\nprice = '2%'\nstreams = 4\n")
     (tmp_path / "data").write_bytes(b"x")
     done = typed("transfer", tmp_path / "data", "localhost", "--to", "/x", *words)
     assert done.stderr == ""
-    assert [one.price for one in begun] == [price]
+    # What is typed is kept, and refused.
+    assert [(one.price, one.streams) for one in begun] == [(price, streams)]
 
 
 CONNECTING = [
