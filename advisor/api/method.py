@@ -26,6 +26,7 @@ from advisor.methods.searching import (
 )
 from advisor.methods.tuning import Tuner, TunerBounds, TunerPlugin
 from advisor.methods.watching import EPSILON, WatchingSearch, WatchMemory
+from advisor.models.scatter import scatter
 from advisor.models.unimodality import unimodal_share
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "change_percent",
     "generator_state",
     "relative_error",
+    "scatter",
     "set_generator",
     "settled_constants",
     "step_values",

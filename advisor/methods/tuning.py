@@ -121,7 +121,7 @@ class Searching:
     def tell(self, outcome: Outcome) -> str:
         """The reason for the method's next setting, in its own words."""
         if self._method.ask() is None:
-            return self._again(usable_bps(outcome))
+            return self._again(outcome)
         if _wants_repeat(self._method):
             self._measured.clear()
         reason = self._tell(outcome)
@@ -162,8 +162,10 @@ class Searching:
             outcome = known
         return reason
 
-    def _again(self, bps: float) -> str:
-        if not self._watch.sees(bps):
+    def _again(self, outcome: Outcome) -> str:
+        bps = usable_bps(outcome)
+        stderr_bps = relative_error(outcome) * bps
+        if not self._watch.sees(bps, stderr_bps):
             return ""
         before_bps = self._watch.reference_bps
         self._begin(self.setting)

@@ -27,12 +27,15 @@ and costs most where it is slow; alone on the link, nothing is gained by any ste
   stays there if its mean still makes it that setting; otherwise the next one is measured.
 - If the rate has changed by more than 40 % in that, conditions have changed during the search, and
   it restarts from there. Epochs at one setting differ by 10 to 20 %: by less it would restart for
-  chance.
+  chance. On hosts that also compute they differ by more, so the change must also be more than two
+  standard deviations of such a difference. One epoch's is estimated from how far the rates measured
+  so far are from a smooth function of the number of flows.
 - A doubling that would exceed the flows that the space allows also halves another parameter: at
   that bound more files at a time can still be better or worse than more streams for each.
 - A failed probe counts as 0 bit/s.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -48,6 +51,7 @@ from advisor.api.method import (
     SearchPlugin,
     change_percent,
     relative_error,
+    scatter,
 )
 from advisor.api.values import (
     GLOBUS_LARGE_FILES,
@@ -74,6 +78,9 @@ _ORDER: Final = (
     Role.OTHER,
 )
 _CHANGED_PERCENT: Final = 40.0
+_CERTAINLY: Final = 2.0
+"""In standard deviations of the difference of two epochs at one setting."""
+
 _LONG_STEP: Final = 2
 """In doublings."""
 
@@ -316,7 +323,7 @@ class Doubling(Search[_Memory]):
         [held] = [one for one in memory.seen if one.setting == memory.held]
         held.bps, held.times = (held.bps * held.times + bps) / (held.times + 1), held.times + 1
         memory.bps = held.bps
-        if abs(change_percent(before, bps)) > _CHANGED_PERCENT:
+        if abs(change_percent(before, bps)) > self._change_by_chance:
             memory.bps, memory.ends, memory.turn = bps, False, 0
             self._forget_steps(_LONG_STEP)
             memory.seen = [_Seen(memory.held, bps)]
@@ -324,6 +331,13 @@ class Doubling(Search[_Memory]):
                 f"{format_rate(bps)} after {format_rate(before)} at the same setting: the search "
                 "restarts"
             )
+
+    @property
+    def _change_by_chance(self) -> float:
+        """The most by which two epochs at one setting are taken to differ by chance, in %."""
+        rates = [(self._flows(one.setting), one.bps) for one in self.memory.seen if one.bps > 0]
+        epoch = scatter((math.log(flows), math.log(bps)) for flows, bps in rates)
+        return max(_CHANGED_PERCENT, 100 * _CERTAINLY * math.sqrt(2) * epoch)
 
     def _settle(self) -> None:
         """Go to the best setting to measure it again; end if that has been done."""

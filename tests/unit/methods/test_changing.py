@@ -22,6 +22,8 @@ def seen(*rates: float) -> list[bool]:
         # Nothing arrives any more, and at last something does.
         ((10, 10, 10, 0, 0), 4),
         ((0, 0, 0, 5, 5), 4),
+        # Rates that differ by a fifth have changed where they are half of that.
+        ((10, 11.5, 8.2, 5, 5), 4),
     ],
 )
 def test_two_in_a_row_are_a_change(rates: Sequence[float], at: int) -> None:
@@ -37,7 +39,17 @@ def test_two_in_a_row_are_a_change(rates: Sequence[float], at: int) -> None:
         # A fifth is not worth a search.
         (10, 10, 10, 8, 8, 8, 12, 12),
         (0, 0, 0, 0, 0),
+        # Where the first three differ by a fifth, two that differ by a third are none,
+        (10, 11.5, 8.2, 6.8, 6.8),
+        # nor are two after single ones that were as far off.
+        (10, 10, 10, 4, 10, 16, 10, 4, 4),
     ],
 )
 def test_what_is_none(rates: Sequence[float]) -> None:
     assert not any(seen(*rates))
+
+
+def test_an_epoch_whose_own_rate_is_hardly_known_shows_no_change() -> None:
+    watch = Changing()
+    rates = [(10.0, 0.5), (10.0, 0.5), (10.0, 0.5), (5.0, 3.0), (4.0, 1.0), (4.0, 1.0)]
+    assert [watch.sees(*one) for one in rates] == [False] * 5 + [True]

@@ -17,7 +17,7 @@ from advisor.methods.tuning import Tuner, TunerBounds
 from advisor.testing.samples import a_path
 from advisor.transfer.tuned.tuners import TunerWanted, tuner_of
 from tests.benchmarks.transfers.virtual.engine import moved_bytes
-from tests.benchmarks.transfers.virtual.links import CONTROLS, Link, random_link
+from tests.benchmarks.transfers.virtual.links import CONTROLS, Link, busy_link, random_link
 
 SECONDS: Final = 60.0
 MOST_FLOWS: Final = 128
@@ -37,11 +37,16 @@ _KNOWN: Final = 10.0
 _BIG: Final = Dataset(total_bytes=10**15, files=1)
 
 
-def links(control: str, count: int, seed: int, *, loaded: bool) -> Iterable[Link]:
-    """This many links; each is the same whatever the count."""
+def links(
+    control: str, count: int, seed: int, *, loaded: bool = False, busy: bool = False
+) -> Iterable[Link]:
+    """This many links; each is the same whatever the count.
+
+    `loaded`: with competing flows. `busy`: between hosts that also compute, without such flows.
+    """
     for number in range(count):
         rng = np.random.default_rng([seed, number, CONTROLS.index(control)])
-        yield random_link(control, rng, loaded=loaded)
+        yield busy_link(control, rng) if busy else random_link(control, rng, loaded=loaded)
 
 
 def tuner(
@@ -65,23 +70,27 @@ class Contestant:
     method: str
     epoch_s: float | None = None
 
-    def share(self, link: Link, best_bytes: float, seeds: Sequence[int]) -> float:
+    def share(
+        self, link: Link, best_bytes: float, seeds: Sequence[int], seconds: float = SECONDS
+    ) -> float:
         """The mean of what it moves over these seeds, of the best fixed setting's."""
         moved = (
-            moved_bytes(tuner(self.method, link, seed), link, seed, SECONDS, epoch_s=self.epoch_s)
+            moved_bytes(tuner(self.method, link, seed), link, seed, seconds, epoch_s=self.epoch_s)
             for seed in seeds
         )
         return fmean(moved) / best_bytes
 
 
-def fixed_bytes(setting: Setting, link: Link, seeds: Sequence[int]) -> float:
+def fixed_bytes(
+    setting: Setting, link: Link, seeds: Sequence[int], seconds: float = SECONDS
+) -> float:
     """What a fixed setting moves, on the mean."""
-    return fmean(moved_bytes(setting, link, seed, SECONDS) for seed in seeds)
+    return fmean(moved_bytes(setting, link, seed, seconds) for seed in seeds)
 
 
-def best_static_bytes(link: Link, seeds: Sequence[int]) -> float:
+def best_static_bytes(link: Link, seeds: Sequence[int], seconds: float = SECONDS) -> float:
     """What the best fixed setting moves, chosen with hindsight."""
-    return max(fixed_bytes(setting, link, seeds) for setting in STATIC)
+    return max(fixed_bytes(setting, link, seeds, seconds) for setting in STATIC)
 
 
 def tool_bytes(link: Link, seeds: Sequence[int]) -> float:

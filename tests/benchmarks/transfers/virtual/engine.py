@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,14 @@ class Endless(FileGroup):
         return int(self.moved)
 
 
+class _Running(NamedTuple):
+    """A client of `streams` that has a core to begin with at `at_s`, and ends at `end_s`."""
+
+    streams: int
+    at_s: float
+    end_s: float
+
+
 class VirtualEngine(VirtualClock):
     """Moves the group over the link until `lasts_s`. `piece_s`: how long a client runs.
 
@@ -53,7 +61,7 @@ class VirtualEngine(VirtualClock):
         self._piece_s = piece_s
         self._noise = Noise(link, STEP_S, rng)
         self._control = SettingControl()
-        self._running: dict[Client, tuple[int, float, float]] = {}
+        self._running: dict[Client, _Running] = {}
 
     @property
     def refusal(self) -> str:
@@ -69,7 +77,7 @@ class VirtualEngine(VirtualClock):
 
     @property
     def _clients(self) -> list[tuple[int, float]]:
-        return [(streams, self.now_s - at_s) for streams, at_s, _ in self._running.values()]
+        return [(one.streams, self.now_s - one.at_s) for one in self._running.values()]
 
     def step(self, rivals: float = 0.0) -> None:
         """`rivals`: the flows of another tuned transfer on the link."""
@@ -82,19 +90,24 @@ class VirtualEngine(VirtualClock):
             self.group.work.drop(self.group.files[0])
 
     def _renew(self) -> None:
-        for client, (_, _, end_s) in list(self._running.items()):
-            if self.now_s >= end_s:
+        for client, one in list(self._running.items()):
+            if self.now_s >= one.end_s:
                 client.has_ended = True
                 self.group.clients.discard(client)
                 del self._running[client]
         soon_s = self.now_s + self._link.set_up_s
-        at_work = sum(end_s > soon_s for _, _, end_s in self._running.values())
-        for _ in range(self.group.concurrency - at_work):
+        at_work = sum(one.end_s > soon_s for one in self._running.values())
+        new = self.group.concurrency - at_work
+        starting = sum(
+            self.now_s < one.at_s + self._link.set_up_s for one in self._running.values()
+        )
+        for _ in range(new):
             client = Client(Batch(()), 1.0, 15.0, lambda _: None)
             lasts_s = self._piece_s * float(self._rng.uniform(1 - _JITTER, 1 + _JITTER))
             self.group.clients.add(client)
-            end_s = self.now_s + self._link.set_up_s + lasts_s
-            self._running[client] = (self.group.parallelism, self.now_s, end_s)
+            at_s = self.now_s + self._link.start_s * (new + starting - 1)
+            end_s = at_s + self._link.set_up_s + lasts_s
+            self._running[client] = _Running(self.group.parallelism, at_s, end_s)
 
 
 def moved_bytes(
