@@ -90,7 +90,7 @@ def by_rtt(store: Store) -> dict[str, list[StoredProfile]]:
 
 def _rounds_of(run: StoredProfile) -> int:
     """How often every setting was measured."""
-    return min(run.tried.values(), default=0)
+    return min((len(labels) for labels in run.over.values()), default=0)
 
 
 def _ms(text: str) -> float:
