@@ -6,6 +6,7 @@ more than it gains. Here two consecutive epochs must deviate to the same side, a
 that also compute by more than the epochs at the setting differ among themselves.
 """
 
+from collections import deque
 from statistics import fmean, stdev
 from typing import Final
 
@@ -14,6 +15,8 @@ LEAST_CHANGE: Final = 0.25
 
 _REFERENCE: Final = 3
 _IN_A_ROW: Final = 2
+_KEPT: Final = 100
+"""Epochs by which their spread is known; a transfer may last for days."""
 _CERTAINLY: Final = 2.0
 """In standard deviations of an epoch."""
 
@@ -24,7 +27,7 @@ class Changing:
     def __init__(self, least_change: float = LEAST_CHANGE) -> None:
         self._least_change = least_change
         self._reference: list[float] = []
-        self._usual: list[float] = []
+        self._usual: deque[float] = deque(maxlen=_KEPT)
         self._off: list[float] = []
 
     @property
